@@ -1,0 +1,91 @@
+"""jumok (주목): self-attention with every number real, traceable and editable.
+
+>>> import jumok
+>>> trace = jumok.attend(jumok.load("student"))
+>>> trace.rows("weights", queries=["studies"]).round(2).tolist()
+[[[0.02, 0.2, 0.05, 0.55, 0.18]]]
+
+Everything is loaded when it is first used, so that ``import jumok`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Example",
+    "Explanation",
+    "JumokError",
+    "Reading",
+    "Rotary",
+    "Rule",
+    "Scaling",
+    "Source",
+    "Token",
+    "Trace",
+    "allowed",
+    "attend",
+    "errors",
+    "explain",
+    "load",
+    "nn",
+    "positions",
+    "scaling",
+]
+
+_HOME = {
+    "Example": "sources.example",
+    "Explanation": "explanation.explanation",
+    "JumokError": "errors",
+    "Reading": "trace",
+    "Rotary": "path.positions",
+    "Rule": "path.rule",
+    "Scaling": "measurement.spread",
+    "Source": "trace",
+    "Token": "trace",
+    "Trace": "trace",
+    "attend": "verbs",
+    "explain": "explanation.explanation",
+    "load": "verbs",
+    "scaling": "measurement.spread",
+}
+_MODULES = {"allowed": "path.allowed", "errors": "errors", "nn": "nn", "positions": "path.positions"}
+
+if TYPE_CHECKING:
+    from . import errors as errors
+    from . import nn as nn
+    from .errors import JumokError as JumokError
+    from .explanation.explanation import Explanation as Explanation
+    from .explanation.explanation import explain as explain
+    from .measurement.spread import Scaling as Scaling
+    from .measurement.spread import scaling as scaling
+    from .path import allowed as allowed
+    from .path import positions as positions
+    from .path.positions import Rotary as Rotary
+    from .path.rule import Rule as Rule
+    from .sources.example import Example as Example
+    from .trace import Reading as Reading
+    from .trace import Source as Source
+    from .trace import Token as Token
+    from .trace import Trace as Trace
+    from .verbs import attend as attend
+    from .verbs import load as load
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _MODULES:
+        value: Any = import_module(f"{__name__}.{_MODULES[name]}")
+    elif name in _HOME:
+        value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

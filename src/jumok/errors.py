@@ -1,0 +1,126 @@
+"""Everything that jumok refuses, with its reason in English and Korean.
+
+::
+
+    JumokError
+    ├── InputError (also ValueError)      what was given does not fit
+    │   ├── ShapeError                    two arrays disagree about an axis
+    │   ├── UnknownName                   a token, stage, language, dimension or example that is not there
+    │   ├── ExampleError                  an example file; carries line and column
+    │   ├── SavedFileError                a saved file: truncated, foreign, hostile, or of a later version
+    │   ├── OverflowRefused               a product that would not fit the number format; carries the positions
+    │   └── TooLargeError                 a whole table that would not fit in memory; carries its size
+    ├── OutputError (also OSError)        a result that cannot be written
+    └── MissingExtra (also ImportError)   a package that is not installed; carries the extra to install
+
+``str(error)`` is English, ``error.text("ko")`` Korean. Each message says what was expected, what
+came, and what to try.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ExampleError",
+    "InputError",
+    "JumokError",
+    "MissingExtra",
+    "UnknownName",
+    "OutputError",
+    "OverflowRefused",
+    "SavedFileError",
+    "ShapeError",
+    "TooLargeError",
+]
+
+
+class JumokError(Exception):
+    """What every refusal of jumok is.
+
+    Parameters
+    ----------
+    en, ko : the same message in English and in Korean.
+
+    >>> error = JumokError(en="expected a number", ko="숫자가 필요합니다")
+    >>> str(error), error.text("ko")
+    ('expected a number', '숫자가 필요합니다')
+    """
+
+    def __init__(self, *, en: str, ko: str) -> None:
+        super().__init__(en)
+        self.en = en
+        self.ko = ko
+
+    def text(self, lang: str = "en") -> str:
+        """The message in a language, ``"en"`` or ``"ko"``."""
+        return self.ko if lang == "ko" else self.en
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[JumokError], args: tuple[object, ...], state: dict[str, object]) -> JumokError:
+    """An error as it was before it crossed a process border (its arguments have names)."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class InputError(JumokError, ValueError):
+    """What was given does not fit."""
+
+
+class ShapeError(InputError):
+    """Two arrays disagree about an axis."""
+
+
+class UnknownName(InputError):
+    """A token, stage, language, dimension or example of that name is not there."""
+
+
+class ExampleError(InputError):
+    """An example file is wrong; ``line`` and ``column`` count from 1 (None: the whole file)."""
+
+    def __init__(self, *, en: str, ko: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(en=en, ko=ko)
+        self.line = line
+        self.column = column
+
+
+class SavedFileError(InputError):
+    """A saved file is truncated, foreign, hostile, or of a later version."""
+
+
+class OverflowRefused(InputError):
+    """A product would not fit the number format.
+
+    ``row`` and ``column`` are the positions (from 0) whose product is too large.
+    """
+
+    def __init__(self, *, en: str, ko: str, row: int, column: int) -> None:
+        super().__init__(en=en, ko=ko)
+        self.row = row
+        self.column = column
+
+
+class TooLargeError(InputError):
+    """A whole table would take ``bytes_needed`` bytes, more than is made at once."""
+
+    def __init__(self, *, en: str, ko: str, bytes_needed: int) -> None:
+        super().__init__(en=en, ko=ko)
+        self.bytes_needed = bytes_needed
+
+
+class OutputError(JumokError, OSError):
+    """A result cannot be written."""
+
+
+class MissingExtra(JumokError, ImportError):
+    """A package is not installed; ``extra`` is the extra of jumok that brings it."""
+
+    def __init__(self, *, extra: str, package: str) -> None:
+        super().__init__(
+            en=f"this needs the package {package}, which is not installed. Try: pip install 'jumok[{extra}]'",
+            ko=f"이 기능에는 {package} 패키지가 필요한데 설치되어 있지 않습니다. 설치: pip install 'jumok[{extra}]'",
+        )
+        self.extra = extra

@@ -1,0 +1,1 @@
+"""Ways to a Trace: arrays of your own, example files; later a wanted table, training, any PyTorch program."""
