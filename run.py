@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Run jumok from this checkout: ``python3 run.py attend student --lang ko``.
+
+The first run makes a private virtual environment, ``.venv``, and installs jumok with its command line
+there. Later runs only look whether anything it was made from has changed: pyproject.toml, this
+Python, the place of this folder. All words about setting up go to stderr; stdout is jumok's alone.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 (so this file keeps to syntax that Python 3.6 can read)
+    have = sys.version.split()[0]
+    sys.exit(
+        f"jumok needs Python 3.11 or newer; this is {have}. Install a newer one and name it: python3.13 {sys.argv[0]}\n"
+        f"jumok에는 Python 3.11 이상이 필요한데, 지금은 {have}입니다. "
+        f"새 Python을 설치하고 이름으로 실행하십시오: python3.13 {sys.argv[0]}"
+    )
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+MARKER = "made-by-jumok.txt"  # what an environment was made from, word for word; empty while it is being made
+ASTRAY = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER")  # where pip must not be led
+NO_NETWORK = re.compile(
+    r"NewConnectionError|NameResolutionError|getaddrinfo|name resolution|Name or service not known|Connection refused"
+    r"|ConnectTimeout|ReadTimeout|ProxyError|Max retries|Network is unreachable|Could not fetch URL"
+)
+
+
+class Trouble(Exception):
+    """What keeps an environment from being made, and what to try, in English and Korean."""
+
+    def __init__(self, en: str, ko: str) -> None:
+        super().__init__(en)
+        self.en = en
+        self.ko = ko
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run jumok with these arguments; its exit code."""
+    try:
+        python = environment(".venv", "cli", takes=("under a minute", "1분 이내"))
+    except Trouble as trouble:
+        say(trouble.en, trouble.ko)
+        return 1
+    return become([str(python), "-P", "-m", "jumok", *arguments])
+
+
+def environment(folder_name: str, extra: str, constraints: str = "", takes: tuple[str, str] = ("", "")) -> Path:
+    """The Python of a virtual environment in this checkout that holds jumok with an extra; made if need be."""
+    folder = ROOT / folder_name
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    made_from = _made_from(extra, constraints)
+
+    def ready() -> bool:
+        return _read(folder / MARKER) == made_from and python.exists()
+
+    if not ready():
+        try:
+            with _alone():
+                if not ready():  # another run may have made it while this one waited
+                    say(f"Setting up jumok in {folder} (once, {takes[0]}) …", f"처음 한 번 설치합니다 ({takes[1]}) …")
+                    _make(folder, python, extra, constraints)
+                    _write(folder / MARKER, made_from)
+        except OSError as error:
+            raise Trouble(
+                f"Could not set up {folder}: {error}. Check free space and permissions, then run this again.",
+                f"{folder}에 설치하지 못했습니다: {error}. 남은 공간과 권한을 확인하고 다시 실행하십시오.",
+            ) from error
+        except KeyboardInterrupt:
+            raise Trouble(
+                "Stopped. Run this again to start over.", "멈췄습니다. 다시 실행하면 처음부터 합니다."
+            ) from None
+    return python
+
+
+def say(en: str, ko: str) -> None:
+    """A message for the person at the keyboard, in both languages, on stderr."""
+    print(en, ko, sep="\n", file=sys.stderr, flush=True)
+
+
+def become(command: Sequence[str]) -> int:
+    """Let a command take this process's place, with its terminal, pipes and exit code."""
+    if os.name != "nt":
+        os.execv(command[0], tuple(command))
+    import subprocess  # Windows' exec returns to the shell too early
+
+    with subprocess.Popen(command) as child:
+        while True:
+            with contextlib.suppress(KeyboardInterrupt):  # the child got it as well and decides
+                return child.wait()
+
+
+def _made_from(extra: str, constraints: str) -> str:
+    parts = [f"Python {sys.version}", _base_python(), str(ROOT), extra]
+    parts += [_read(ROOT / name) for name in ("pyproject.toml", constraints) if name]
+    return "\n".join(parts)
+
+
+def _base_python() -> str:
+    """The Python itself, also when this runs in somebody's virtual environment."""
+    return str(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _make(folder: Path, python: Path, extra: str, constraints: str) -> None:
+    try:
+        import ensurepip  # noqa: F401 (Debian packs it apart from Python)
+        import venv  # noqa: F401
+    except ImportError as error:
+        package = f"python3.{sys.version_info[1]}-venv"
+        raise Trouble(
+            f"This Python cannot make virtual environments ({error}). On Debian or Ubuntu: sudo apt install {package}",
+            f"이 Python은 가상 환경을 만들 수 없습니다 ({error}). Debian·Ubuntu에서는: sudo apt install {package}",
+        ) from error
+    _empty(folder)
+    _do([_base_python(), "-m", "venv", str(folder)])
+    limits = ["--constraint", constraints] if constraints else []
+    quiet = ["--quiet", "--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
+    _do([str(python), "-m", "pip", "install", *quiet, *limits, "--editable", f".[{extra}]"])
+    _point_at_src(folder)
+
+
+def _empty(folder: Path) -> None:
+    """Nothing in the folder but an empty marker; whoever is interrupted from here on starts over."""
+    marker = folder / MARKER
+    if folder.exists() and any(folder.iterdir()) and not marker.exists():
+        raise Trouble(
+            f"{folder} is there already and is not jumok's. Move it away, then run this again.",
+            f"{folder}이(가) 이미 있는데 jumok이 만든 것이 아닙니다. 다른 곳으로 옮기고 다시 실행하십시오.",
+        )
+    folder.mkdir(exist_ok=True)
+    _write(marker, "")
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry != marker:
+            entry.unlink()
+
+
+def _point_at_src(folder: Path) -> None:
+    """Name src by a relative path: Python before 3.13 reads .pth files in the locale's encoding, and
+    on a Korean Windows an absolute path with Hangul in UTF-8 would keep Python from starting at all.
+    """
+    for path_file in folder.glob("**/site-packages/*jumok*.pth"):
+        path_file.write_text(os.path.relpath(ROOT / "src", path_file.parent) + "\n", encoding="ascii")
+
+
+def _do(command: Sequence[str]) -> None:
+    """Run one step of the set-up; what it prints is shown only when it fails."""
+    import subprocess
+
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name not in ASTRAY} | {"PYTHONUTF8": "1"},
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    if done.returncode == 0:
+        return
+    no_network = NO_NETWORK.search(done.stdout)
+    print(*done.stdout.splitlines()[-3 if no_network else -25 :], sep="\n", file=sys.stderr)
+    if no_network:
+        raise Trouble(
+            "The Python packages that jumok needs could not be fetched. Check the network (or pip's proxy and "
+            "index settings), then run this again.",
+            "jumok에 필요한 Python 패키지를 내려받지 못했습니다. 네트워크(또는 pip의 프록시·인덱스 설정)를 확인하고 "
+            "다시 실행하십시오.",
+        )
+    raise Trouble(
+        f"Setting up failed at: {' '.join(command)}\nIts last words are above. Run this again to start over.",
+        "설치가 위의 단계에서 실패했습니다. 위 출력을 확인하고 다시 실행하면 처음부터 설치합니다.",
+    )
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """One set-up at a time: a lock on this file, which the system takes back even from a killed process."""
+    with open(__file__, "rb") as file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(1 << 30)  # a byte that is not there, so that nobody is kept from reading
+            for _ in range(60):
+                with contextlib.suppress(OSError):  # tried for ten seconds
+                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                    break
+        else:
+            import fcntl
+
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return ""
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,62 @@
+"""What jumok offers: exactly the written list, found by dir(), with help for a name that is not there."""
+
+import subprocess
+import sys
+
+import pytest
+
+import jumok
+
+NAMES = [
+    "Example",
+    "Explanation",
+    "JumokError",
+    "Reading",
+    "Rotary",
+    "Rule",
+    "Scaling",
+    "Source",
+    "Token",
+    "Trace",
+    "allowed",
+    "attend",
+    "errors",
+    "explain",
+    "load",
+    "nn",
+    "positions",
+    "scaling",
+]
+
+
+def test_the_names_are_the_written_list():
+    assert sorted(jumok.__all__) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_there_also_as_the_first_one_used(name):
+    code = f"import jumok; thing = jumok.{name}; assert thing is not None; assert jumok.{name} is thing"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_star_import_brings_the_written_list():
+    code = f"from jumok import *; missing = set({NAMES}) - set(globals()); assert not missing, missing"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_dir_shows_every_name():
+    assert set(NAMES) <= set(dir(jumok))
+
+
+def test_a_name_that_is_nearly_right_is_suggested():
+    with pytest.raises(AttributeError, match=r"'jumok' has no attribute 'atend'.*attend"):
+        jumok.atend  # noqa: B018
+
+
+def test_a_name_that_is_far_off_gets_the_list():
+    with pytest.raises(AttributeError, match=r"'jumok' has no attribute 'qqq'.*attend.*explain"):
+        jumok.qqq  # noqa: B018
+
+
+def test_every_public_error_is_a_jumok_error():
+    assert all(issubclass(getattr(jumok.errors, name), jumok.JumokError) for name in jumok.errors.__all__)

@@ -1,0 +1,49 @@
+"""Starting costs little: what is loaded when, and how long it takes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "start_up.py"
+HEAVY = {"torch", "jax", "scipy", "rich", "click", "transformers", "pandas", "matplotlib", "IPython"}
+ON_FIRST_USE = {"numpy", "array_api_compat", "yaml", "ruamel", "safetensors"}
+
+
+def loaded_by(code):
+    """The top-level modules that a fresh Python has after some code and did not have before."""
+    code = f"import sys; before = set(sys.modules); {code}; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_import_loads_only_jumok_itself():
+    loaded = loaded_by("import jumok")
+    assert "jumok" in loaded
+    assert not loaded & (HEAVY | ON_FIRST_USE)
+
+
+def test_attending_to_an_example_loads_nothing_heavy():
+    loaded = loaded_by("import jumok; jumok.attend(jumok.load('student')).weights")
+    assert "numpy" in loaded
+    assert not loaded & HEAVY
+
+
+def test_explaining_an_example_loads_nothing_heavy():
+    loaded = loaded_by("import jumok; str(jumok.explain(jumok.attend(jumok.load('student')), 'studies'))")
+    assert not loaded & HEAVY
+
+
+@pytest.mark.parametrize("arguments", [["attend", "student"], ["--version"], ["examples"], ["--help"]])
+def test_the_command_line_loads_nothing_heavy(arguments):
+    code = f"from jumok.__main__ import main\ntry: main({arguments})\nexcept SystemExit as end: assert not end.code\n"
+    code = f"import sys\n{code}print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout
+    assert not {name.partition(".")[0] for name in done.stderr.split()} & (HEAVY - {"click", "rich"})
+
+
+def test_start_up_stays_within_its_targets():
+    done = subprocess.run([sys.executable, str(BENCHMARK), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
