@@ -28,7 +28,7 @@ MARKER = "made-by-jumok.txt"  # what an environment was made from, word for word
 ASTRAY = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER")  # where pip must not be led
 NO_NETWORK = re.compile(
     r"NewConnectionError|NameResolutionError|getaddrinfo|name resolution|Name or service not known|Connection refused"
-    r"|ConnectTimeout|ReadTimeout|ProxyError|Max retries|Network is unreachable|Could not fetch URL"
+    r"|ConnectTimeout|ReadTimeout|ProxyError|Max retries|Network is unreachable|Could not fetch URL|from versions: none"
 )
 
 
@@ -167,15 +167,17 @@ def _do(command: Sequence[str]) -> None:
     )
     if done.returncode == 0:
         return
-    no_network = NO_NETWORK.search(done.stdout)
-    print(*done.stdout.splitlines()[-3 if no_network else -25 :], sep="\n", file=sys.stderr)
-    if no_network:
+    lines = done.stdout.splitlines()
+    reasons = [line.strip() for line in lines if NO_NETWORK.search(line)]
+    if reasons:
+        print(reasons[-1], file=sys.stderr)
         raise Trouble(
             "The Python packages that jumok needs could not be fetched. Check the network (or pip's proxy and "
             "index settings), then run this again.",
             "jumok에 필요한 Python 패키지를 내려받지 못했습니다. 네트워크(또는 pip의 프록시·인덱스 설정)를 확인하고 "
             "다시 실행하십시오.",
         )
+    print(*lines[-25:], sep="\n", file=sys.stderr)
     raise Trouble(
         f"Setting up failed at: {' '.join(command)}\nIts last words are above. Run this again to start over.",
         "설치가 위의 단계에서 실패했습니다. 위 출력을 확인하고 다시 실행하면 처음부터 설치합니다.",

@@ -37,8 +37,14 @@ def test_explaining_an_example_loads_nothing_heavy():
 
 @pytest.mark.parametrize("arguments", [["attend", "student"], ["--version"], ["examples"], ["--help"]])
 def test_the_command_line_loads_nothing_heavy(arguments):
-    code = f"from jumok.__main__ import main\ntry: main({arguments})\nexcept SystemExit as end: assert not end.code\n"
-    code = f"import sys\n{code}print(*sys.modules, file=sys.stderr)"
+    code = (
+        f"import sys; sys.argv = {['jumok', *arguments]}\n"
+        "from jumok.__main__ import main\n"
+        "try: code = main()\n"
+        "except SystemExit as end: code = end.code\n"
+        "assert not code\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout
     assert not {name.partition(".")[0] for name in done.stderr.split()} & (HEAVY - {"click", "rich"})

@@ -1,0 +1,87 @@
+"""Without a package of an extra, jumok's core works, and what needs the package names the extra."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+EXTRAS = ["click", "rich", "torch", "jax", "scipy", "transformers", "array_api_strict", "hypothesis"]
+
+WITHOUT = """
+import importlib.abc, sys
+
+class NotInstalled(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in {missing}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, NotInstalled())
+"""
+
+
+def run(code, missing):
+    """What a fresh Python says and how it ends, in which some packages seem not to be installed."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", WITHOUT.format(missing=set(missing)) + code],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+    )
+
+
+def command(*arguments):
+    return f"sys.argv = {['jumok', *arguments]}\nfrom jumok.__main__ import main\nsys.exit(main())"
+
+
+def test_the_core_works_without_any_extra():
+    code = (
+        "import jumok, io, tempfile, pathlib\n"
+        "trace = jumok.attend(jumok.load('student'))\n"
+        "with tempfile.TemporaryDirectory() as folder:\n"
+        "    path = pathlib.Path(folder) / 'a.safetensors'\n"
+        "    trace.save(path)\n"
+        "    assert (jumok.load(path).weights == trace.weights).all()\n"
+        "print(jumok.explain(trace, 'studies', lang='ko'))\n"
+        "jumok.attend(q=[[[1.0]]], k=[[[1.0]]], v=[[[1.0]]]).output\n"
+    )
+    done = run(code, EXTRAS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "studies" in done.stdout
+
+
+@pytest.mark.parametrize("missing", [["click"], ["rich"], ["click", "rich"]])
+@pytest.mark.parametrize("arguments", [[], ["attend", "student"], ["attend", "student", "--lang", "ko"]])
+def test_the_command_line_names_its_extra(missing, arguments):
+    done = run(command(*arguments), missing)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'jumok[cli]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert any("가" <= letter <= "힣" for letter in done.stderr), "not told in Korean"
+    assert "installed" in done.stderr, "not told in English"
+
+
+@pytest.mark.parametrize(
+    "code", ["jumok.nn", "jumok.nn.SelfAttention(4, 3)", "from jumok import nn", "import jumok.nn"]
+)
+def test_the_pytorch_side_names_its_extra(code):
+    done = run(
+        "import jumok\n"
+        f"try: {code}\n"
+        "except jumok.errors.MissingExtra as error: print(error.extra, error, error.text('ko'), sep='\\n')",
+        ["torch"],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    extra, en, ko = done.stdout.splitlines()
+    assert extra == "learn"
+    assert "torch" in en
+    assert "torch" in ko
+    assert "pip install 'jumok[learn]'" in en
+    assert "pip install 'jumok[learn]'" in ko
+
+
+def test_a_package_that_is_there_but_broken_is_not_called_missing():
+    done = run("import types, jumok\nsys.modules['torch'] = types.ModuleType('torch')\njumok.nn", [])
+    assert done.returncode == 1
+    assert "MissingExtra" not in done.stderr
