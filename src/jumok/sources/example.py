@@ -181,7 +181,7 @@ def _no_such_example(name: str) -> UnknownName:
 def parse(text: str, name: str = "example") -> Example:
     r"""An example from the text of its file; ``name`` is what messages call it.
 
-    >>> parse("tokens: [a, b]\\nrandom: {seed: 1, d_model: 2, d_k: 2, order: [x, w_q, w_k, w_v]}").x.shape
+    >>> parse("tokens: [a, b]\nrandom: {seed: 1, d_model: 2, d_k: 2, order: [x, w_q, w_k, w_v]}").x.shape
     (2, 2)
 
     Errors: ``ExampleError`` with line and column: what was expected, what came, what to try.
