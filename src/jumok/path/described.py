@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy_array
+from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy_array, is_torch_array
 
 from ..errors import InputError
 from .axes import Array
@@ -109,5 +109,5 @@ def like(array: Array, other: Array) -> Array:
     """An array in the library and on the device of another; the same object where it is there already."""
     xp = array_namespace(other)
     if is_array_api_obj(array) and array_namespace(array) is xp:
-        return array
+        return array.to(other.device) if is_torch_array(array) else array
     return xp.asarray(array.copy() if is_numpy_array(array) else array, device=device(other))

@@ -25,7 +25,7 @@ def ceiling(array: Array) -> float:
 def known(value: Array) -> float | None:
     """One number as a Python float, or None where it is not known yet (inside ``jax.jit``)."""
     try:
-        return float(value)
+        return float(value.detach() if hasattr(value, "detach") else value)
     except TypeError:
         return None
 
