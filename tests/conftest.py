@@ -1,5 +1,14 @@
-"""What every test can use: the array libraries, and the axes check that runs along."""
+"""What every test can use: no looking away, the array libraries, and the same draws on every CI run."""
 
 from __future__ import annotations
 
+import os
+
+from hypothesis import settings
 from libraries import library as library
+
+pytest_plugins = ["skip_policy"]
+
+settings.register_profile("here", deadline=None)  # a busy machine is not a mistake
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")

@@ -68,3 +68,7 @@ def test_a_package_that_is_gone_is_told_and_passes(tmp_path):
 def test_tests_that_run_are_left_alone(tmp_path):
     code, counts, _ = run(tmp_path, "def test_a(): pass\ndef test_b(): assert 1 == 2")
     assert (code, counts) == (1, {"passed": 1, "failed": 1})
+
+
+def test_the_policy_holds_for_this_very_run(pytestconfig):
+    assert pytestconfig.pluginmanager.has_plugin("skip_policy")
