@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from hypothesis import settings
+
 from libraries import library as library
 
 pytest_plugins = ["skip_policy"]
