@@ -22,6 +22,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent
 MARKER = "made-by-jumok.txt"  # what an environment was made from, word for word; empty while it is being made
@@ -159,6 +160,7 @@ def _do(command: Sequence[str]) -> None:
         cwd=ROOT,
         env={name: value for name, value in os.environ.items() if name not in ASTRAY} | {"PYTHONUTF8": "1"},
         check=False,
+        close_fds=False,  # see _alone
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -186,22 +188,36 @@ def _do(command: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """One set-up at a time: a lock on this file, which the system takes back even from a killed process."""
+    """One set-up at a time: a lock on this file. The system takes it back from a killed process, but not
+    before the step that it had begun has ended too: steps inherit the lock.
+    """
     with open(__file__, "rb") as file:
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(1 << 30)  # a byte that is not there, so that nobody is kept from reading
-            for _ in range(60):
-                with contextlib.suppress(OSError):  # tried for ten seconds
-                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-                    break
-        else:
-            import fcntl
-
-            with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(file, fcntl.LOCK_EX)
+        os.set_inheritable(file.fileno(), True)
+        if not _locked(file, wait=False):
+            say("Another run is setting up; waiting for it …", "다른 실행이 설치하고 있어 기다립니다 …")
+            _locked(file, wait=True)
         yield
+
+
+def _locked(file: IO[bytes], wait: bool) -> bool:
+    """Whether the lock was had; a file system without locks counts as one."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek(1 << 30)  # a byte that is not there, so that nobody is kept from reading
+        for _ in range(60 if wait else 1):
+            with contextlib.suppress(OSError):
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)  # waits ten seconds
+                return True
+        return False
+    else:  # noqa: RET505 (type checkers look at one system at a time)
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError as error:
+            return not isinstance(error, BlockingIOError)
+        return True
 
 
 def _read(path: Path) -> str:

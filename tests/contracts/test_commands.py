@@ -105,6 +105,13 @@ def test_an_empty_folder_is_taken(checkout, steps):
     assert run.environment(".venv", "cli").exists()
 
 
+def test_two_set_ups_at_once_wait_for_each_other():
+    with open(run.__file__, "rb") as other:
+        with run._alone():
+            assert not run._locked(other, wait=False)
+        assert run._locked(other, wait=False)
+
+
 def test_a_python_without_venv_names_the_debian_package(checkout, steps, monkeypatch):
     monkeypatch.setitem(sys.modules, "ensurepip", None)
     with pytest.raises(run.Trouble) as told:
