@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import reference as ref
 from jumok.path import STAGES, Rule, Steps, attend
 from jumok.path.allowed import causal, document, everything, padding, table, window

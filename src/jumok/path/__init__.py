@@ -38,7 +38,7 @@ def attend(
     return Steps(q, k, v, Rule.of(rule), w_o)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Steps:
     """Every stage from q, k and v on, each made when it is first read."""
 
@@ -85,8 +85,10 @@ class Steps:
 
     @cached_property
     def _bias(self) -> ax.Bias | None:
-        bias = self.rule.bias and self.rule.bias.block(self._at("query"), self._at("key"))
-        return bias if bias is None or bias.shape[-3] == 1 else self._of_heads(bias, -3)
+        if self.rule.bias is None:
+            return None
+        bias = self.rule.bias.block(self._at("query"), self._at("key"))
+        return bias if bias.shape[-3] == 1 else self._of_heads(bias, -3)
 
     def _at(self, axis: str) -> ax.Positions:
         if axis == "query" and self.queries is not None:

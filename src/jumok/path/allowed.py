@@ -19,7 +19,8 @@ from array_api_compat import array_namespace
 from ..errors import InputError, ShapeError
 from .axes import Allowed as AllowedBlock
 from .axes import Array, Positions
-from .described import Described, kept, like
+from .checked import agree, booleans, seen, whole, whole_numbers
+from .described import Described, like
 
 __all__ = ["Allowed", "causal", "document", "everything", "padding", "table", "window"]
 
@@ -52,7 +53,7 @@ class _Causal(Allowed, kind="causal"):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        _whole("offset", self.offset)
+        object.__setattr__(self, "offset", whole("offset", self.offset))
 
     def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
         return keys[None, :] <= queries[:, None] + self.offset
@@ -65,9 +66,8 @@ class _Window(Allowed, kind="window"):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        _whole("n_back", self.n_back)
-        _whole("n_ahead", self.n_ahead)
-        _whole("offset", self.offset)
+        for name in ("n_back", "n_ahead", "offset"):
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
 
     def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
         back = queries[:, None] + self.offset - keys[None, :]
@@ -79,15 +79,15 @@ class _Padding(Allowed, kind="padding"):
     keys: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keys", _booleans("padding(keys)", self.keys))
+        object.__setattr__(self, "keys", booleans("padding(keys)", self.keys))
 
     def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
         xp = array_namespace(queries)
         real = xp.take(like(self.keys, queries), keys, axis=-1)[..., None, :]
         return real & (queries[:, None] >= 0)
 
-    def fits(self, n_queries: int, n_keys: int) -> None:
-        _agree("padding(keys)", "key", self.keys.shape[-1], n_keys)
+    def fits(self, n_queries: int, n_keys: int) -> None:  # noqa: ARG002 (whoever asks)
+        agree("padding(keys)", "key", self.keys.shape[-1], n_keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +96,8 @@ class _Document(Allowed, kind="document"):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        _whole("offset", self.offset)
-        ids = kept(self.ids)
-        if ids.ndim < 1 or "int" not in str(ids.dtype):
-            raise InputError(
-                en=f"document(ids) expects one whole number a token, got {_seen(ids)}. Try document([0, 0, 1]).",
-                ko=f"document(ids)에는 토큰마다 정수 하나가 필요한데 {_seen(ids)}이(가) 왔습니다. 예: document([0, 0, 1]).",
-            )
-        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "offset", whole("offset", self.offset))
+        object.__setattr__(self, "ids", whole_numbers("document(ids)", self.ids))
 
     def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
         xp = array_namespace(queries)
@@ -113,8 +107,8 @@ class _Document(Allowed, kind="document"):
 
     def fits(self, n_queries: int, n_keys: int) -> None:
         if self.ids.shape[-1] < n_queries + self.offset:
-            _agree("document(ids)", "query", self.ids.shape[-1], n_queries + self.offset)
-        _agree("document(ids)", "key", self.ids.shape[-1], n_keys)
+            agree("document(ids)", "query", self.ids.shape[-1], n_queries + self.offset)
+        agree("document(ids)", "key", self.ids.shape[-1], n_keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +116,11 @@ class _Table(Allowed, kind="table"):
     array: Array
 
     def __post_init__(self) -> None:
-        array = _booleans("table(array)", self.array)
+        array = booleans("table(array)", self.array)
         if array.ndim < 2:
             raise ShapeError(
-                en=f"table(array) expects (query, key), got {tuple(array.shape)}.",
-                ko=f"table(array)에는 (쿼리, 키) 표가 필요한데 {tuple(array.shape)}이(가) 왔습니다.",
+                en=f"table(array) expects (query, key), got {seen(array)}.",
+                ko=f"table(array)에는 (쿼리, 키) 표가 필요한데 {seen(array)}이(가) 왔습니다.",
             )
         object.__setattr__(self, "array", array)
 
@@ -135,8 +129,8 @@ class _Table(Allowed, kind="table"):
         return xp.take(xp.take(like(self.array, queries), queries, axis=-2), keys, axis=-1)
 
     def fits(self, n_queries: int, n_keys: int) -> None:
-        _agree("table(array)", "query", self.array.shape[-2], n_queries)
-        _agree("table(array)", "key", self.array.shape[-1], n_keys)
+        agree("table(array)", "query", self.array.shape[-2], n_queries)
+        agree("table(array)", "key", self.array.shape[-1], n_keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,41 +235,3 @@ def table(array: Any) -> Allowed:
     [True, False]
     """
     return _Table(array)
-
-
-def _whole(name: str, value: object) -> None:
-    import operator
-
-    try:
-        whole = not isinstance(value, bool) and operator.index(value) >= 0  # type: ignore[arg-type]
-    except TypeError:
-        whole = False
-    if not whole:
-        raise InputError(
-            en=f"{name} expects a whole number of tokens, 0 or more, got {value!r}.",
-            ko=f"{name}에는 0 이상의 정수(토큰 수)가 필요한데 {value!r}이(가) 왔습니다.",
-        )
-
-
-def _booleans(name: str, value: Any) -> Array:
-    array = kept(value)
-    if array.ndim < 1 or "bool" not in str(array.dtype):
-        raise InputError(
-            en=f"{name} expects True and False, got {_seen(array)}. Libraries disagree about what 0 and 1 mean; "
-            f"here True means: may be read.",
-            ko=f"{name}에는 True와 False가 필요한데 {_seen(array)}이(가) 왔습니다. 0과 1의 뜻은 라이브러리마다 "
-            f"다르므로, True는 '볼 수 있음'을 뜻하는 것으로 정했습니다.",
-        )
-    return array
-
-
-def _seen(array: Array) -> str:
-    return f"{array.dtype} with shape {tuple(array.shape)}"
-
-
-def _agree(name: str, axis: str, got: int, expected: int) -> None:
-    if got != expected:
-        raise ShapeError(
-            en=f"{name} has {axis}={got}, but there are {expected} tokens on that axis.",
-            ko=f"{name}은(는) {axis}={got}인데, 그 축의 토큰은 {expected}개입니다.",
-        )

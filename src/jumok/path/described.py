@@ -33,7 +33,7 @@ class Described:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return _content(self) == _content(other)
+        return bool(_content(self) == _content(other))
 
     def __hash__(self) -> int:
         return hash(self.kind)
@@ -101,6 +101,7 @@ def kept(value: Any, dtype: Any = None) -> Array:
     import numpy
 
     array = numpy.array(value, dtype=dtype)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
     array.setflags(write=False)
     return array
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array_api_compat import array_namespace
 
 from .axes import Array, Mixed, Output, Projection, V, WeightedValues, Weights
-from .products import matmul
+from .products import added, matmul
 
 __all__ = ["joined", "mixed", "weighted_values"]
 
@@ -65,4 +65,4 @@ def joined(mixed: Mixed, w_o: Projection | None = None, b_o: Array | None = None
     y = xp.reshape(xp.permute_dims(mixed, tuple(axes)), (*lead, n_queries, n_heads * d_value))
     if w_o is not None:
         y = matmul(y, w_o, "mixed · W_O")
-    return y if b_o is None else y + b_o
+    return added(y, b_o, "b_o")

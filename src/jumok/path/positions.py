@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,9 @@ from array_api_compat import array_namespace
 
 from ..errors import InputError, ShapeError
 from .axes import Array, Bias, PositionCode, Positions
-from .described import Described, kept, like
+from .checked import above_zero, finite, flag, of_heads, whole
+from .described import Described, like
+from .products import largest
 
 __all__ = ["PositionBias", "Rotary", "alibi", "alibi_slopes", "relative", "sinusoidal", "t5", "table"]
 
@@ -25,7 +28,7 @@ def sinusoidal(n_tokens: int, d_model: int, base: float = 10_000.0) -> PositionC
     Angle of position p in pair i: p / base^(2i / d_model), in radians.
 
     >>> [round(a, 4) for a in sinusoidal(2, 4)[1].tolist()]
-    [0.8415, 0.5403, 0.01, 0.9999]
+    [0.8415, 0.5403, 0.01, 1.0]
 
     Source: Vaswani et al. 2017, section 3.5.
     """
@@ -59,11 +62,9 @@ class Rotary(Described, kind="rotary"):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.base, (int, float)) and math.isfinite(self.base) and self.base > 0):
-            raise InputError(
-                en=f"rotary base expects a number above 0, got {self.base!r}. Usual: 10000.",
-                ko=f"rotary base에는 0보다 큰 숫자가 필요한데 {self.base!r}이(가) 왔습니다. 보통 10000입니다.",
-            )
+        object.__setattr__(self, "base", above_zero("rotary base", self.base))
+        object.__setattr__(self, "offset", whole("offset", self.offset))
+        flag("interleaved", self.interleaved)
 
     def turned(self, q: Array) -> Array:
         """q or k, (…, head, token, d_head) with d_head even, each token turned by its position."""
@@ -74,10 +75,11 @@ class Rotary(Described, kind="rotary"):
                 en=f"rotary positions turn pairs of dimensions, so d_head must be even, got {d_head}.",
                 ko=f"회전 위치(rotary)는 차원을 둘씩 짝지어 돌리므로 d_head가 짝수여야 하는데 {d_head}입니다.",
             )
-        pair = xp.astype(like(xp.arange(d_head // 2), q), q.dtype)
-        position = xp.astype(like(xp.arange(self.offset, self.offset + n_tokens), q), q.dtype)
-        angle = position[:, None] * xp.exp(pair * (-2 * math.log(self.base) / d_head))[None, :]
-        cos, sin = xp.cos(angle), xp.sin(angle)
+        exact = _at_least_float32(q)  # half precision cannot count to 10,000
+        per_token = like(xp.asarray([self.base ** (-2 * i / d_head) for i in range(d_head // 2)], dtype=exact), q)
+        position = xp.astype(like(xp.arange(self.offset, self.offset + n_tokens), q), exact)
+        angle = position[:, None] * per_token[None, :]
+        cos, sin = xp.astype(xp.cos(angle), q.dtype, copy=False), xp.astype(xp.sin(angle), q.dtype, copy=False)
         if self.interleaved:
             a, b = q[..., 0::2], q[..., 1::2]
             both = xp.stack([a * cos - b * sin, a * sin + b * cos], axis=-1)
@@ -93,8 +95,13 @@ class PositionBias(Described):
         """(head or 1, query, key) for the positions asked for."""
         raise NotImplementedError
 
+    def most(self, n_queries: int, n_keys: int) -> float:
+        """No number of the bias is larger than this, up or down."""
+        raise NotImplementedError
+
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
         """Refuse a bias that was made for another number of heads or tokens."""
+        raise NotImplementedError
 
     def __add__(self, other: PositionBias) -> PositionBias:
         return _Sum(self, other)
@@ -105,8 +112,19 @@ class _Sum(PositionBias, kind="sum"):
     first: PositionBias
     second: PositionBias
 
+    def __post_init__(self) -> None:
+        for part in (self.first, self.second):
+            if not isinstance(part, PositionBias):
+                raise InputError(
+                    en=f"+ joins two position biases such as alibi(slopes), got {type(part).__name__}.",
+                    ko=f"+는 alibi(slopes) 같은 위치 편향 둘을 잇는데 {type(part).__name__}이(가) 왔습니다.",
+                )
+
     def block(self, queries: Positions, keys: Positions) -> Bias:
         return self.first.block(queries, keys) + self.second.block(queries, keys)
+
+    def most(self, n_queries: int, n_keys: int) -> float:
+        return self.first.most(n_queries, n_keys) + self.second.most(n_queries, n_keys)
 
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
         self.first.fits(n_heads, n_queries, n_keys)
@@ -119,15 +137,21 @@ class _Alibi(PositionBias, kind="alibi"):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "slopes", _finite("alibi(slopes)", self.slopes, 1))
+        object.__setattr__(self, "slopes", finite("alibi(slopes)", self.slopes, 1))
+        object.__setattr__(self, "offset", whole("offset", self.offset))
 
     def block(self, queries: Positions, keys: Positions) -> Bias:
+        xp = array_namespace(queries)
         slopes = like(self.slopes, queries)
-        far = array_namespace(queries).abs(queries[:, None] + self.offset - keys[None, :])
-        return -slopes[:, None, None] * array_namespace(queries).astype(far, slopes.dtype)[None, :, :]
+        slopes = xp.astype(slopes, _at_least_float32(slopes), copy=False)
+        far = xp.abs(queries[:, None] + self.offset - keys[None, :])
+        return -slopes[:, None, None] * xp.astype(far, slopes.dtype)[None, :, :]
 
-    def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
-        _heads("alibi(slopes)", self.slopes.shape[0], n_heads)
+    def most(self, n_queries: int, n_keys: int) -> float:
+        return (largest(self.slopes) or 0.0) * max(self.offset + n_queries, n_keys)
+
+    def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:  # noqa: ARG002 (any length)
+        of_heads("alibi(slopes)", self.slopes.shape[0], n_heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,22 +160,23 @@ class _Relative(PositionBias, kind="relative"):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        vector = _finite("relative(vector)", self.vector, 2)
+        vector = finite("relative(vector)", self.vector, 2)
         if vector.shape[-1] % 2 == 0:
             raise ShapeError(
                 en=f"relative(vector) expects an odd number of offsets (−r … 0 … r) a head, got {vector.shape[-1]}.",
                 ko=f"relative(vector)에는 헤드마다 홀수 개(−r … 0 … r)의 값이 필요한데 {vector.shape[-1]}개가 왔습니다.",
             )
         object.__setattr__(self, "vector", vector)
+        object.__setattr__(self, "offset", whole("offset", self.offset))
 
     def block(self, queries: Positions, keys: Positions) -> Bias:
-        xp = array_namespace(queries)
-        reach = self.vector.shape[-1] // 2
-        ahead = xp.clip(keys[None, :] - queries[:, None] - self.offset, -reach, reach) + reach
-        return _looked_up(like(self.vector, queries), ahead)
+        return _by_offset(like(self.vector, queries), keys[None, :] - queries[:, None] - self.offset)
 
-    def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
-        _heads("relative(vector)", self.vector.shape[0], n_heads)
+    def most(self, n_queries: int, n_keys: int) -> float:  # noqa: ARG002 (any length)
+        return largest(self.vector) or 0.0
+
+    def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:  # noqa: ARG002 (any length)
+        of_heads("relative(vector)", self.vector.shape[0], n_heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,32 +187,44 @@ class _T5(PositionBias, kind="t5"):
     offset: int = 0
 
     def __post_init__(self) -> None:
-        buckets = _finite("t5(buckets)", self.buckets, 2)
-        least = 4 if self.bidirectional else 2
-        if buckets.shape[0] < least or buckets.shape[0] % 2 or self.max_distance <= buckets.shape[0] // least:
+        object.__setattr__(self, "buckets", finite("t5(buckets)", self.buckets, 2))
+        object.__setattr__(self, "max_distance", whole("max_distance", self.max_distance, most=2**20))
+        object.__setattr__(self, "offset", whole("offset", self.offset))
+        n_buckets, least = self.buckets.shape[0], 4 if flag("bidirectional", self.bidirectional) else 2
+        if n_buckets < least or n_buckets % 2 or self.max_distance <= n_buckets // least:
             raise ShapeError(
                 en=f"t5(buckets) expects (bucket, head) with an even number of buckets, at least {least}, and a "
-                f"max_distance beyond the exact ones; got {tuple(buckets.shape)} and {self.max_distance}.",
+                f"max_distance beyond the exact ones; got {tuple(self.buckets.shape)} and {self.max_distance}.",
                 ko=f"t5(buckets)에는 짝수이며 {least} 이상인 버킷 수의 (버킷, 헤드) 배열과 그보다 먼 max_distance가 "
-                f"필요한데 {tuple(buckets.shape)}와 {self.max_distance}이(가) 왔습니다.",
+                f"필요한데 {tuple(self.buckets.shape)}와 {self.max_distance}이(가) 왔습니다.",
             )
-        object.__setattr__(self, "buckets", buckets)
 
     def block(self, queries: Positions, keys: Positions) -> Bias:
         xp = array_namespace(queries)
-        ahead = keys[None, :] - queries[:, None] - self.offset
-        n_buckets = self.buckets.shape[0] // (2 if self.bidirectional else 1)
-        start = xp.astype((ahead > 0) & self.bidirectional, ahead.dtype) * n_buckets
-        far = xp.abs(ahead) if self.bidirectional else xp.where(ahead < 0, -ahead, xp.zeros_like(ahead))
-        exact = n_buckets // 2
-        # float32, as in the published model, so that distances on a border fall into the same bucket
-        ratio = xp.astype(xp.where(far < exact, exact, far), xp.float32) / exact
-        steps = xp.log(ratio) / math.log(self.max_distance / exact) * (n_buckets - exact)
-        coarse = xp.clip(exact + xp.astype(steps, far.dtype), exact, n_buckets - 1)
-        return _looked_up(xp.matrix_transpose(like(self.buckets, queries)), start + xp.where(far < exact, far, coarse))
+        vector = _taken_by(xp.matrix_transpose(like(self.buckets, queries)), like(xp.asarray(self._offsets()), queries))
+        return _by_offset(vector, keys[None, :] - queries[:, None] - self.offset)
 
-    def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
-        _heads("t5(buckets)", self.buckets.shape[1], n_heads)
+    def _offsets(self) -> list[int]:
+        """The bucket of each offset key − query, from −max_distance to +max_distance."""
+        n_buckets = self.buckets.shape[0] // (2 if self.bidirectional else 1)
+        back = _bucket_of_distance(n_buckets, self.max_distance)
+        ahead = [n_buckets + bucket for bucket in back] if self.bidirectional else [0] * len(back)
+        return back[::-1] + ahead[1:]
+
+    def most(self, n_queries: int, n_keys: int) -> float:  # noqa: ARG002 (any length)
+        return largest(self.buckets) or 0.0
+
+    def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:  # noqa: ARG002 (any length)
+        of_heads("t5(buckets)", self.buckets.shape[1], n_heads)
+
+
+def _bucket_of_distance(n_buckets: int, max_distance: int) -> list[int]:
+    """The bucket of each distance 0, 1, …, max_distance: the first half exact, the rest ever wider."""
+    exact = n_buckets // 2
+    wider = n_buckets - exact
+    # 1 − 1e-12: where a bucket starts exactly at a whole distance, rounding must not move it
+    starts = [math.ceil(exact * (max_distance / exact) ** (i / wider) * (1 - 1e-12)) for i in range(wider)]
+    return [d if d < exact else exact - 1 + bisect(starts, d) for d in range(max_distance + 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,14 +232,17 @@ class _BiasTable(PositionBias, kind="bias_table"):
     array: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "array", _finite("bias table(array)", self.array, 3))
+        object.__setattr__(self, "array", finite("bias table(array)", self.array, 3))
 
     def block(self, queries: Positions, keys: Positions) -> Bias:
         xp = array_namespace(queries)
         return xp.take(xp.take(like(self.array, queries), queries, axis=-2), keys, axis=-1)
 
+    def most(self, n_queries: int, n_keys: int) -> float:  # noqa: ARG002 (it has its own length)
+        return largest(self.array) or 0.0
+
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
-        _heads("bias table(array)", self.array.shape[-3], n_heads)
+        of_heads("bias table(array)", self.array.shape[-3], n_heads)
         if tuple(self.array.shape[-2:]) != (n_queries, n_keys):
             raise ShapeError(
                 en=f"bias table(array) has (query, key) = {tuple(self.array.shape[-2:])}, but there are "
@@ -283,31 +323,20 @@ def table(array: Any) -> PositionBias:
     return _BiasTable(array)
 
 
-def _looked_up(vector: Array, index: Array) -> Bias:
-    """(head, query, key): for each head its vector's entry at each index."""
+def _by_offset(vector: Array, ahead: Array) -> Bias:
+    """(head, query, key): each head's number for each offset; beyond the vector its last one on that side."""
+    xp = array_namespace(vector)
+    reach = vector.shape[-1] // 2
+    return _taken_by(vector, xp.clip(ahead, -reach, reach) + reach)
+
+
+def _taken_by(vector: Array, index: Array) -> Array:
+    """For each head its vector's entry at each index."""
     xp = array_namespace(vector)
     flat = xp.take(vector, xp.reshape(index, (-1,)), axis=-1)
     return xp.reshape(flat, (*flat.shape[:-1], *index.shape))
 
 
-def _finite(name: str, value: Any, ndim: int) -> Array:
-    array = kept(value)
-    if "int" in str(array.dtype):
-        array = kept(value, float)
+def _at_least_float32(array: Array) -> Any:
     xp = array_namespace(array)
-    if array.ndim != ndim or "float" not in str(array.dtype) or not bool(xp.all(xp.isfinite(array))):
-        raise InputError(
-            en=f"{name} expects {ndim} axes of finite numbers, got {array.dtype} with shape {tuple(array.shape)}"
-            f"{'' if array.ndim != ndim else ', not all finite'}.",
-            ko=f"{name}에는 축이 {ndim}개인 유한한 숫자 배열이 필요한데 {array.dtype}, 모양 {tuple(array.shape)}이(가) "
-            f"왔습니다{'' if array.ndim != ndim else '(유한하지 않은 값 포함)'}.",
-        )
-    return array
-
-
-def _heads(name: str, got: int, expected: int) -> None:
-    if got not in (1, expected):
-        raise ShapeError(
-            en=f"{name} is for {got} heads, but there are {expected}.",
-            ko=f"{name}은(는) 헤드 {got}개용인데 헤드는 {expected}개입니다.",
-        )
+    return xp.float32 if xp.finfo(array.dtype).bits < 32 else array.dtype

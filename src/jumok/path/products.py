@@ -10,16 +10,17 @@ from array_api_compat import array_namespace
 from ..errors import OverflowRefused
 from .axes import Array
 
-__all__ = ["bound", "ceiling", "fits", "known", "largest", "matmul", "refuse_beyond"]
+__all__ = ["added", "bound", "ceiling", "fits", "known", "largest", "matmul", "refuse_beyond"]
 
 
 def ceiling(array: Array) -> float:
     """The largest size that a number of this array's type may have here.
 
-    A quarter of what the type holds, so that differences and row sums of two such numbers are finite.
+    An eighth of what the type holds, so that the sum of two such numbers, and the difference of two
+    such sums, are finite.
     """
     xp = array_namespace(array)
-    return float(xp.finfo(array.dtype).max) / 4
+    return float(xp.finfo(array.dtype).max) / 8
 
 
 def known(value: Array) -> float | None:
@@ -69,13 +70,20 @@ def matmul(a: Array, b: Array, what: str = "product") -> Array:
 
 
 def _scaled_matmul(a: Array, b: Array, what: str) -> Array:
-    xp: Any = array_namespace(a, b)
     size_a, size_b = _power_of_two(largest(a)), _power_of_two(largest(b))
     small = (a / size_a) @ (b / size_b)
     limit = ceiling(a) / size_a / size_b
     refuse_beyond(limit, small, what, factor=size_a * size_b)
     low, high = sorted((size_a, size_b))
     return small * low * high
+
+
+def added(y: Array, b: Array | None, what: str) -> Array:
+    """``y + b`` for a bias b, always finite; y where there is none."""
+    if b is None:
+        return y
+    refuse_beyond(ceiling(y), b[None, :], what)
+    return y + b
 
 
 def refuse_beyond(limit: float, values: Array, what: str, factor: float = 1.0) -> None:

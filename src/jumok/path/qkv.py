@@ -5,7 +5,7 @@ from __future__ import annotations
 from array_api_compat import array_namespace
 
 from .axes import Array, Joined, Projection, X
-from .products import matmul
+from .products import added, matmul
 
 __all__ = ["projected", "split"]
 
@@ -24,8 +24,7 @@ def projected(x: X, w: Projection, b: Array | None = None) -> Joined:
     Errors: ``OverflowRefused`` where a sum would not fit the number type.
     Source: Vaswani et al. 2017, "Attention is all you need", section 3.2.2.
     """
-    y = matmul(x, w, "x · W")
-    return y if b is None else y + b
+    return added(matmul(x, w, "x · W"), b, "the bias of x · W")
 
 
 def split(joined: Joined, n_heads: int) -> Array:

@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import is_array_api_obj
 
 from ..errors import InputError, ShapeError, UnknownName
 from . import allowed as _allowed
 from .axes import Sink
-from .described import Described, kept
+from .checked import above_zero, finite
+from .described import Described
 from .positions import PositionBias
 
 __all__ = ["Rule"]
@@ -44,7 +45,7 @@ class Rule(Described, kind="rule"):
     def __post_init__(self) -> None:
         for name, value in (("scale", self.scale), ("softcap", self.softcap)):
             if value is not None:
-                object.__setattr__(self, name, _above_zero(name, value))
+                object.__setattr__(self, name, above_zero(name, value))
         object.__setattr__(self, "allowed", _as_allowed(self.allowed))
         if self.bias is not None and not isinstance(self.bias, PositionBias):
             raise InputError(
@@ -54,7 +55,7 @@ class Rule(Described, kind="rule"):
                 f"{type(self.bias).__name__}이(가) 왔습니다.",
             )
         if self.sink is not None:
-            object.__setattr__(self, "sink", _sink(self.sink))
+            object.__setattr__(self, "sink", finite("sink", self.sink, 1))
 
     @classmethod
     def of(cls, rule: Any) -> Rule:
@@ -77,21 +78,6 @@ class Rule(Described, kind="rule"):
             )
 
 
-def _above_zero(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise InputError(
-            en=f"{name} expects a number above 0, got {value!r}. Leave it out for the usual "
-            f"{'1/√d_head' if name == 'scale' else 'no soft cap'}.",
-            ko=f"{name}에는 0보다 큰 숫자가 필요한데 {value!r}이(가) 왔습니다. 생략하면 "
-            f"{'1/√d_head를 씁니다' if name == 'scale' else '소프트 캡을 쓰지 않습니다'}.",
-        )
-    return number
-
-
 def _as_allowed(rule: Any) -> _allowed.Allowed:
     if rule is None:
         return _allowed.everything()
@@ -111,15 +97,3 @@ def _as_allowed(rule: Any) -> _allowed.Allowed:
         en=f"a rule expects a name, jumok.allowed.causal(), or a table of True and False, got {type(rule).__name__}.",
         ko=f"규칙에는 이름, jumok.allowed.causal(), True와 False의 표가 필요한데 {type(rule).__name__}이(가) 왔습니다.",
     )
-
-
-def _sink(value: Any) -> Sink:
-    sink = value if is_array_api_obj(value) else kept(value, float)
-    sink = kept(sink)
-    xp = array_namespace(sink)
-    if sink.ndim != 1 or not bool(xp.all(xp.isfinite(sink))):
-        raise InputError(
-            en=f"sink expects one finite logit a head, got shape {tuple(sink.shape)}.",
-            ko=f"sink에는 헤드마다 유한한 값 하나가 필요한데 모양 {tuple(sink.shape)}이(가) 왔습니다.",
-        )
-    return sink

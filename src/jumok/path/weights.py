@@ -26,15 +26,14 @@ def softmax(scaled: Scaled, allowed: Allowed, sink: Sink | None = None) -> Weigh
     """
     xp = array_namespace(scaled)
     allowed = xp.expand_dims(allowed, axis=-3)
-    least = xp.asarray(-float(xp.finfo(scaled.dtype).max) / 4, dtype=scaled.dtype)
+    least = -float(xp.finfo(scaled.dtype).max) / 2  # below every score
     top = xp.max(xp.where(allowed, scaled, least), axis=-1, keepdims=True)
     if sink is not None:
         sink = xp.astype(sink, scaled.dtype, copy=False)[:, None, None]
         top = xp.maximum(top, sink)
     # A forbidden cell stands at the top (gap 0) while exp is taken: no overflow, no NaN in its gradient.
-    nothing = xp.zeros_like(scaled)
-    exp = xp.where(allowed, xp.exp(xp.where(allowed, scaled - top, nothing)), nothing)
+    exp = xp.where(allowed, xp.exp(xp.where(allowed, scaled - top, 0.0)), 0.0)
     total = xp.sum(exp, axis=-1, keepdims=True)
     if sink is not None:
         total = total + xp.exp(sink - top)
-    return exp / xp.where(total > 0, total, xp.ones_like(total))
+    return exp / xp.where(total > 0, total, 1.0)
