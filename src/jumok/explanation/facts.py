@@ -14,7 +14,7 @@ import numpy as np
 
 from ..trace import Reading, Trace
 
-__all__ = ["SECTIONS", "Fact", "facts_of", "facts_of_layers"]
+__all__ = ["SECTIONS", "Fact", "facts_of", "facts_of_layers", "names_of"]
 
 SECTIONS = (
     "embedding", "query", "keys", "scores", "weights", "values", "output",
@@ -40,7 +40,13 @@ class Fact:
 
     def to_json(self) -> dict[str, Any]:
         """The fact as plain JSON."""
-        return {"section": self.section, "kind": self.kind, "head": self.head, "layer": self.layer, "data": dict(self.data)}
+        return {
+            "section": self.section,
+            "kind": self.kind,
+            "head": self.head,
+            "layer": self.layer,
+            "data": dict(self.data),
+        }
 
 
 def facts_of(trace: Trace, query: int, layer: int | None = None) -> tuple[Fact, ...]:
@@ -66,12 +72,9 @@ class _Row:
         self.token = trace.tokens[query].text
         self.keys = [token.text for token in trace.read_tokens]
         self.x = None if trace.x is None else trace.x[query]
-        self.names = list(trace.dimensions) if trace.dimensions else None
-        # q, k and v are read in the embedding's names where they are as wide as it and there is one head
-        named = self.names is not None and trace.n_heads == 1
-        self.q_names = self.names if named and trace.d_head == len(self.names or []) else None
-        self.v_names = self.names if named and trace.v.shape[2] == len(self.names or []) else None
-        self.out_names = self.names if self.names is not None and len(self.output) == len(self.names) else None
+        self.names = names_of(trace, "x")
+        self.q_names, self.v_names = names_of(trace, "q"), names_of(trace, "v")
+        self.out_names = names_of(trace, "output")
 
     def k(self, head: int) -> Any:
         return self.trace.k[head // self.group]
@@ -90,6 +93,24 @@ class _Row:
         return sorted(int(key) for key in heaviest)
 
 
+def names_of(trace: Trace, what: str) -> list[str] | None:
+    """The names of the dimensions of x, q, k, v, mixed or the output, or None where they have none.
+
+    q, k, v and mixed are read in the embedding's names where they are as wide as it and there is one head.
+    """
+    if not trace.dimensions:
+        return None
+    names = list(trace.dimensions)
+    if what == "x":
+        return names
+    if what == "output":
+        made_by = trace.heads
+        width = trace.n_heads * trace.v.shape[2] if made_by is None or made_by.w_o is None else made_by.w_o.shape[1]
+        return names if width == len(names) else None
+    width = trace.d_head if what in ("q", "k") else trace.v.shape[2]
+    return names if trace.n_heads == 1 and width == len(names) else None
+
+
 def _embedding(row: _Row) -> Iterator[Fact]:
     t = row.trace
     yield row.fact("embedding", "token", token=row.token, number=row.query + 1, n=t.n_queries)
@@ -99,7 +120,9 @@ def _embedding(row: _Row) -> Iterator[Fact]:
             yield row.fact("embedding", "embedding.position", number=row.query + 1)
 
 
-def _vector_fact(row: _Row, section: str, kind: str, vector: Any, names: list[str] | None, head: int = 0, **more: Any) -> Fact:
+def _vector_fact(
+    row: _Row, section: str, kind: str, vector: Any, names: list[str] | None, head: int = 0, **more: Any
+) -> Fact:
     """What a vector says: nothing, some named dimensions, or just numbers."""
     data = {"token": row.token} | more
     if not np.any(vector):
@@ -123,7 +146,12 @@ def _head(row: _Row, head: int) -> Iterator[Fact]:
 def _query(row: _Row, head: int) -> Iterator[Fact]:
     t, q = row.trace, row.q[head]
     made_by = t.heads
-    if row.x is not None and made_by is not None and row.names is not None and 0 < np.count_nonzero(row.x) <= MOST_TERMS:
+    if (
+        row.x is not None
+        and made_by is not None
+        and row.names is not None
+        and 0 < np.count_nonzero(row.x) <= MOST_TERMS
+    ):
         rows = [[name, float(a)] for name, a in zip(row.names, row.x, strict=True) if a]
         yield row.fact("query", "query.rows", head, rows=rows)
     yield _vector_fact(row, "query", "query", q, row.q_names, head)
@@ -182,7 +210,13 @@ def _weights(row: _Row, head: int) -> Iterator[Fact]:
         return
     if hidden:
         yield row.fact(
-            "weights", "row.hidden", head, token=row.token, keys=hidden[:MOST_KEYS], n_hidden=len(hidden), n=len(row.keys)
+            "weights",
+            "row.hidden",
+            head,
+            token=row.token,
+            keys=hidden[:MOST_KEYS],
+            n_hidden=len(hidden),
+            n=len(row.keys),
         )
     scaled = row.scaled[head]
     top = float(scaled[allowed].max())
@@ -247,7 +281,13 @@ def _ties(row: _Row, head: int, at: Any) -> Iterator[Fact]:
         k = row.k(head)[keys]
         products = row.q[head] * k
         biased = row.trace.rule.bias is not None
-        why = "same_keys" if np.ptp(k, axis=0).max() == 0 and not biased else "nothing" if not products.any() and not biased else "equal"
+        why = (
+            "same_keys"
+            if np.ptp(k, axis=0).max() == 0 and not biased
+            else "nothing"
+            if not products.any() and not biased
+            else "equal"
+        )
         yield row.fact(
             "weights", f"row.tied.{why}", head, token=row.token, keys=[row.keys[key] for key in keys], score=score,
             weight=float(row.weights[head, keys[0]]),
@@ -287,7 +327,9 @@ def _output(row: _Row) -> Iterator[Fact]:
             yield row.fact("output", "output.rest", head, dims=empty)
     has_o = t.heads is not None and (t.heads.w_o is not None or t.heads.b_o is not None)
     if t.n_heads > 1 or has_o:
-        yield row.fact("output", "output.joined" if not has_o else "output.w_o", n_heads=t.n_heads, vector=_floats(row.output))
+        yield row.fact(
+            "output", "output.joined" if not has_o else "output.w_o", n_heads=t.n_heads, vector=_floats(row.output)
+        )
     yield _vector_fact(row, "output", "output", row.output, row.out_names)
 
 
@@ -453,6 +495,6 @@ def _terms(a: Any, b: Any, names: Sequence[str] | None, few: int = 4) -> list[li
     at = np.flatnonzero(products) if len(products) > few else np.arange(len(products))
     if len(at) > MOST_TERMS:
         at = np.sort(at[np.argsort(-np.abs(products[at]), kind="stable")[:MOST_TERMS]])
-    found = [[names[i] if names else int(i), float(a[i]), float(b[i])] for i in at]
+    found = [[names[i] if names else i, float(a[i]), float(b[i])] for i in at.tolist()]
     n_left = int(np.count_nonzero(products)) - int(np.count_nonzero(products[at]))
     return found + ([[None, n_left, float(products.sum() - products[at].sum())]] if n_left else [])

@@ -187,7 +187,10 @@ PHRASES = {
     ),
     "output.named": ("The output of {token}: {dims:dims+}.", "{token}의 출력: {dims:dims+}."),
     "output.numbers": ("The output of {token}: {vector:vec}.", "{token}의 출력: {vector:vec}."),
-    "output.zero": ("The output of {token} is 0: nothing was handed over.", "{token}의 출력은 0입니다. 전달된 것이 없습니다."),
+    "output.zero": (
+        "The output of {token} is 0: nothing was handed over.",
+        "{token}의 출력은 0입니다. 전달된 것이 없습니다.",
+    ),
     # ranking and conclusion
     "ranking": ("{token} attends to: {ranked:ranked}.", "{token:이/가} 참고하는 순서: {ranked:ranked}."),
     "ranking.mean": (

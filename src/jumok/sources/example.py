@@ -145,7 +145,8 @@ def names() -> list[str]:
 
 def starter(lang: str = "en") -> str:
     """The text of a commented example file to begin from, in a language."""
-    return (_folder() / "starter" / f"{lang}.yaml").read_text(encoding="utf-8")
+    text: str = (_folder() / "starter" / f"{lang}.yaml").read_text(encoding="utf-8")
+    return text
 
 
 def _folder() -> Any:
@@ -159,9 +160,7 @@ def load(path_or_name: str | os.PathLike[str]) -> Example:
     """
     from .yaml_nodes import read_text
 
-    name = os.fspath(path_or_name)
-    if not isinstance(name, str):
-        name = os.fsdecode(name)
+    name = os.fsdecode(path_or_name)
     packaged = isinstance(path_or_name, str) and not Path(name).suffix and os.sep not in name and "/" not in name
     if packaged and name in names():
         return parse((_folder() / f"{name}.yaml").read_text(encoding="utf-8"), name)

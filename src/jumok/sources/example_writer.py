@@ -102,10 +102,14 @@ def _tokens(example: Example) -> list[Any]:
 
 def _block(example: Example, block: Block, drawn: bool) -> dict[str, Any]:
     weights = {name: _matrix(example, getattr(block, name)) for name in _WEIGHTS if getattr(block, name) is not None}
-    usual = {"heads": (block.n_heads, 1), "kv_heads": (block.n_kv_heads, None), "scale": (block.scale, None)}
-    usual |= {"temperature": (block.temperature, 1.0)}
+    usual: dict[str, tuple[float | None, float | None]] = {
+        "heads": (block.n_heads, 1),
+        "kv_heads": (block.n_kv_heads, None),
+        "scale": (block.scale, None),
+        "temperature": (block.temperature, 1.0),
+    }
     said: dict[str, Any] = {} if drawn else {"weights": weights}
-    said |= {name: _number(value) for name, (value, default) in usual.items() if value != default}
+    said |= {name: _number(a) for name, (a, default) in usual.items() if a is not None and a != default}
     if block.positions != "none":
         slopes = getattr(block.positions, "slopes", None)
         said["positions"] = block.positions if slopes is None else {"alibi": [_number(a) for a in slopes]}
@@ -151,7 +155,8 @@ def _mask(example: Example, allowed: Allowed) -> Any:
         "both": lambda rule: {"all": [_mask(example, rule.first), _mask(example, rule.second)]},
         "either": lambda rule: {"any": [_mask(example, rule.first), _mask(example, rule.second)]},
     }
-    said = words.get(allowed.kind, lambda _: None)(allowed)
+    word = words.get(allowed.kind)
+    said = None if word is None else word(allowed)
     if said is not None:
         return said
     block = allowed.block(np.arange(n), np.arange(n))
@@ -227,6 +232,7 @@ def _styled(value: Any, depth: int) -> Any:
 
     if isinstance(value, (CommentedMap, CommentedSeq)):
         return value
+    made: Any
     if isinstance(value, dict):
         made = CommentedMap((_quoted(name), _styled(part, depth + 1)) for name, part in value.items())
     elif isinstance(value, list):

@@ -1,0 +1,580 @@
+"""The command line: the same verbs as in Python.
+
+Exit codes: 0 done, 2 something given was wrong (one message, no traceback), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from . import __version__
+from .errors import InputError, JumokError, OutputError
+from .explanation.words import LANGS, language, preferred_language, shown
+from .files import write_whole
+
+__all__ = ["run"]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line. Returns the exit code."""
+    lang = "en"
+    try:
+        lang = _language_of(arguments)
+        _commands(lang).main(args=list(arguments), prog_name="jumok", standalone_mode=False)
+        sys.stdout.flush()
+    except JumokError as error:
+        return _refused(error.text(lang))
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.UsageError as error:
+        return _refused(f"{_usage_problem(error, lang)}\n{_('see_help', lang)}")
+    except click.ClickException as error:
+        return _refused(error.format_message())
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except BrokenPipeError:
+        _silence_stdout()
+        return 0
+    except OSError as error:
+        _silence_stdout()
+        return _refused(f"{_('no_output', lang)}: {error.strerror or error}")
+    return 0
+
+
+def _refused(message: str) -> int:
+    """One message on the error stream, whatever its encoding can show."""
+    text = f"jumok: {message}\n"
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    return 2
+
+
+def _silence_stdout() -> None:
+    """Nothing more can be written; keep Python from saying so again at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        return
+
+
+# words ------------------------------------------------------------------------------------------
+
+WORDS = {
+    "about": (
+        "Self-attention, number by number. Without a command: the worked example 'student'.",
+        "셀프 어텐션 (self-attention)을 숫자 하나하나로 봅니다. 명령 없이 실행하면 예제 'student'를 보여 줍니다.",
+    ),
+    "attend": (
+        "Show every stage of an example, an example file, or a saved .safetensors.",
+        "예제, 예제 파일, 저장된 .safetensors의 모든 단계를 보여 줍니다.",
+    ),
+    "explain": (
+        "Explain what happened to a token, step by step. TOKENS: texts (the#2 for the second) or positions from 0.",
+        "토큰에 무슨 일이 일어났는지 단계별로 설명합니다. TOKENS: 글자(두 번째는 the#2) 또는 0부터 센 위치.",
+    ),
+    "new": ("Write a commented example file to begin from.", "설명이 달린 시작용 예제 파일을 씁니다."),
+    "examples": ("List the packaged examples, or print one as a file.", "들어 있는 예제 목록, 또는 예제 하나의 파일 내용을 보여 줍니다."),
+    "scaling": ("Show why scores are divided by √d_k, measured.", "점수를 √d_k로 나누는 까닭을 측정해서 보여 줍니다."),
+    "completion": ("Print the completion script for a shell.", "셸 자동 완성 스크립트를 출력합니다."),
+    "lang": ("Language: ko or en (else JUMOK_LANG, then the locale).", "언어: ko 또는 en (없으면 JUMOK_LANG, 그다음 로캘)."),
+    "version": ("Show the version.", "버전을 보여 줍니다."),
+    "help": ("Show this message.", "이 도움말을 보여 줍니다."),
+    "token": ("The token to look at: a text (the#2 for the second) or a position from 0.", "볼 토큰: 글자(두 번째는 the#2) 또는 0부터 센 위치."),
+    "stage": ("Only this stage: {stages}.", "이 단계만: {stages}."),
+    "mask": ("Mask instead of the example's: none, causal, window:2.", "예제의 마스크 대신 쓸 것: none, causal, window:2."),
+    "layer": ("Only this layer, from 0.", "이 층만 (0부터 셈)."),
+    "json": ("Plain JSON, every digit.", "JSON으로, 모든 자리."),
+    "markdown": ("Markdown tables.", "마크다운 표로."),
+    "csv": ("CSV in long form, every digit.", "한 줄에 숫자 하나인 CSV로, 모든 자리."),
+    "output": (
+        "Write to a file: .json .md .csv .txt, or .safetensors to load again.",
+        "파일로 저장: .json .md .csv .txt, 다시 읽으려면 .safetensors.",
+    ),
+    "all": ("Every token.", "모든 토큰."),
+    "from": ("Begin from this packaged example.", "이 예제를 바탕으로 시작합니다."),
+    "force": ("Write over a file that is there.", "이미 있는 파일을 덮어씁니다."),
+    "d": ("Widths to measure, such as 2,64,1024.", "측정할 차원 수. 예: 2,64,1024."),
+    "keys": ("Keys in each row.", "행마다 키의 수."),
+    "seed": ("Seed of the random numbers.", "난수의 시드."),
+    "saved": ("written: {path}", "저장했습니다: {path}"),
+    "see_help": ("See: jumok --help", "도움말: jumok --help"),
+    "no_output": ("cannot write the output", "출력을 쓸 수 없습니다"),
+    "no_option": ("there is no option {got}{maybe}", "{got} 옵션이 없습니다{maybe}"),
+    "no_command": ("there is no command {got!r}. There are: {some}", "{got!r} 명령이 없습니다. 쓸 수 있는 명령: {some}"),
+    "missing": ("{got} is missing", "{got}이(가) 빠졌습니다"),
+    "bad_value": ("{got}: {why}", "{got}: {why}"),
+    "maybe": (". Did you mean {some}?", ". 혹시 {some}입니까?"),
+    "name": ("name", "이름"),
+    "title": ("title", "제목"),
+    "sentence": ("sentence", "문장"),
+    "next_explain": ("what happened to one token, in sentences", "토큰 하나에 무슨 일이 있었는지 문장으로"),
+    "next_lang": ("the same in Korean", "같은 내용을 영어로"),
+    "next_examples": ("eight more sentences: bank and river, pear and ship, it and its antecedent", "다른 예문들: 은행, 배, it이 가리키는 것"),
+    "next_new": ("an example file of your own", "나만의 예제 파일"),
+    "next_scaling": ("why scores are divided by √d_k", "점수를 √d_k로 나누는 까닭"),
+}  # fmt: skip
+
+
+def _(name: str, lang: str, /, **data: Any) -> str:
+    return WORDS[name][LANGS.index(lang)].format(**data)
+
+
+def _language_of(arguments: Sequence[str]) -> str:
+    """--lang wherever it stands, so that help and messages speak it too; then the environment."""
+    for at, argument in enumerate(arguments):
+        if argument == "--lang" and at + 1 < len(arguments):
+            return language(arguments[at + 1])
+        if argument.startswith("--lang="):
+            return language(argument.removeprefix("--lang="))
+    return preferred_language()
+
+
+def _usage_problem(error: click.UsageError, lang: str) -> str:
+    if isinstance(error, click.NoSuchOption):
+        near = ", ".join(error.possibilities or ())
+        return _("no_option", lang, got=error.option_name, maybe=_("maybe", lang, some=near) if near else "")
+    if isinstance(error, _NoSuchCommand):
+        return _("no_command", lang, got=error.got, some=", ".join(error.known))
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return _("missing", lang, got=error.param.human_readable_name)
+    return error.format_message()
+
+
+class _NoSuchCommand(click.UsageError):
+    def __init__(self, got: str, known: Sequence[str]) -> None:
+        super().__init__(f"no command {got!r}")
+        self.got, self.known = got, known
+
+
+class _Commands(click.Group):
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if self.get_command(ctx, args[0]) is None:
+            raise _NoSuchCommand(args[0], list(self.commands))
+        return super().resolve_command(ctx, args)
+
+
+# commands ---------------------------------------------------------------------------------------
+
+
+def _commands(lang: str) -> click.Group:
+    """The command group, its help in a language."""
+    from .picture.grids import SHOWN
+
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    lang_option = click.Option(["--lang"], metavar="ko|en", help=_("lang", lang), shell_complete=_complete(LANGS))
+    version = click.Option(
+        ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help=_("version", lang)
+    )
+    group = _Commands(
+        "jumok", callback=_welcome, params=[lang_option, version], invoke_without_command=True, help=_("about", lang),
+        context_settings=settings,
+    )  # fmt: skip
+    example = click.Argument(["name"], shell_complete=_complete_example)
+    formats = [click.Option([f"--{name}"], is_flag=True, help=_(name, lang)) for name in ("json", "markdown", "csv")]
+    output = click.Option(["-o", "--output"], metavar="FILE", help=_("output", lang), shell_complete=_complete_file)
+    layer = click.Option(["--layer"], type=int, metavar="N", help=_("layer", lang))
+    mask = click.Option(["--mask"], help=_("mask", lang), shell_complete=_complete(("none", "causal", "window:2")))
+    token = click.Option(["--token"], metavar="T", help=_("token", lang))
+    stage = click.Option(
+        ["--stage"], metavar="S", help=_("stage", lang, stages=", ".join(SHOWN)), shell_complete=_complete(SHOWN)
+    )
+    _add(group, lang, _attend, [example, token, stage, layer, mask, *formats, output, lang_option])
+    tokens = click.Argument(["tokens"], nargs=-1)
+    every = click.Option(["--all", "every"], is_flag=True, help=_("all", lang))
+    _add(
+        group, lang, _explain,
+        [example, tokens, click.Option(["--token"], multiple=True, metavar="T", help=_("token", lang)), every, layer, mask,
+         formats[0], formats[1], output, lang_option],
+    )  # fmt: skip
+    _add(
+        group, lang, _new,
+        [click.Argument(["path"], shell_complete=_complete_file),
+         click.Option(["--from", "origin"], metavar="NAME", help=_("from", lang), shell_complete=_complete_example),
+         click.Option(["--force"], is_flag=True, help=_("force", lang)), lang_option],
+    )  # fmt: skip
+    optional = click.Argument(["name"], required=False, shell_complete=_complete_example)
+    _add(group, lang, _examples, [optional, lang_option])
+    _add(
+        group, lang, _scaling,
+        [click.Option(["--d"], metavar="N,N,…", help=_("d", lang)),
+         click.Option(["--keys"], type=int, default=16, show_default=True, help=_("keys", lang)),
+         click.Option(["--seed"], type=int, default=0, show_default=True, help=_("seed", lang)), formats[0], lang_option],
+    )  # fmt: skip
+    shells = ("bash", "zsh", "fish")
+    _add(group, lang, _completion, [click.Argument(["shell"], type=click.Choice(shells)), lang_option])
+    for command in (group, *group.commands.values()):
+        _translate_help(command, lang)
+    return group
+
+
+def _add(group: click.Group, lang: str, callback: Callable[..., None], params: list[click.Parameter]) -> None:
+    name = callback.__name__.strip("_")
+
+    def call(**given: Any) -> None:
+        given.pop("lang", None)
+        callback(lang, **given)
+
+    help_text = _(name, lang)
+    group.add_command(click.Command(name, callback=call, params=params, help=help_text, short_help=help_text))
+
+
+def _translate_help(command: click.Command, lang: str) -> None:
+    """Click's own --help option, in the language."""
+    made = command.get_help_option
+
+    def translated(ctx: click.Context) -> click.Option | None:
+        option = made(ctx)
+        if option is not None:
+            option.help = _("help", lang)
+        return option
+
+    command.get_help_option = translated  # type: ignore[method-assign]
+
+
+def _welcome(lang: str | None) -> None:
+    """Without a command: the worked example, and what to try next."""
+    if click.get_current_context().invoked_subcommand is not None:
+        return
+    chosen = preferred_language() if lang is None else language(lang)
+    screen = _screen(chosen)
+    screen.attended(_attended("student", None))
+    other = "en" if chosen == "ko" else "ko"
+    commands = [
+        ("jumok explain student studies", _("next_explain", chosen)),
+        (f"jumok --lang {other}", _("next_lang", chosen)),
+        ("jumok examples", _("next_examples", chosen)),
+        ("jumok new my.yaml", _("next_new", chosen)),
+        ("jumok scaling", _("next_scaling", chosen)),
+    ]
+    screen.next_steps(commands)
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"jumok {__version__}")
+        ctx.exit()
+
+
+def _attend(
+    lang: str, name: str, token: str | None, stage: str | None, layer: int | None, mask: str | None, json: bool,
+    markdown: bool, csv: bool, output: str | None,
+) -> None:  # fmt: skip
+    from .picture.grids import SHOWN
+    from .trace import unknown_name
+
+    if stage is not None and stage not in SHOWN:
+        raise unknown_name("stage", "단계", stage, SHOWN)
+    form = _form(output, {"json": json, "markdown": markdown, "csv": csv})
+    record = _layer_of(_attended(name, mask), layer)
+    queries = None if token is None else [_token_of(record, token)]
+    if form == "safetensors":
+        assert output is not None
+        record.save(output)
+        click.echo(_("saved", lang, path=output))
+        return
+    _deliver(lang, output, lambda file: _write_attended(file, lang, record, stage, queries, form))
+
+
+def _write_attended(
+    file: IO[str], lang: str, record: Any, stage: str | None, queries: list[int] | None, form: str
+) -> None:
+    from .picture import plain
+    from .trace import STAGES, Trace
+
+    layers = [record] if isinstance(record, Trace) else list(record)
+    several = ["x", "q", "k", "v", *(one for one in STAGES if one != "weighted_values")]
+    stages = [stage] if stage else [*several, *(["weighted_values"] if queries else [])]
+    if form == "json":
+        _dump(file, record.to_json() if stage is None and queries is None else _stages_json(layers, stages, queries))
+    elif form == "csv":
+        file.write(plain.to_csv(record, stages, queries))
+    elif form == "markdown":
+        file.write(plain.to_markdown(record, stages, queries, lang))
+    else:
+        screen = _screen(lang, file)
+        if stage is None:
+            screen.attended(record, None if queries is None else queries[0])
+            return
+        for at, one in enumerate(layers):
+            if len(layers) > 1:
+                screen.title(screen.word("layer", n=at))
+            screen.stage(one, stage, None if queries is None else queries[0], whole=True, only=queries is not None)
+
+
+def _stages_json(layers: Sequence[Any], stages: Sequence[str], queries: list[int] | None) -> Any:
+    from .picture.grids import grids_of
+
+    def entry(at: int, one: Any) -> dict[str, Any]:
+        grids = [grid for stage in stages for grid in grids_of(one, stage, queries)]
+        return {
+            "layer": at,
+            "grids": [
+                {"stage": g.stage, "head": g.head, "query": g.query, "rows": g.rows, "columns": g.columns, "values": g.values.tolist()}
+                for g in grids
+            ],
+        }  # fmt: skip
+
+    return {"format": "jumok-stages", "version": 1, "layers": [entry(at, one) for at, one in enumerate(layers)]}
+
+
+def _explain(
+    lang: str, name: str, tokens: tuple[str, ...], token: tuple[str, ...], every: bool, layer: int | None,
+    mask: str | None, json: bool, markdown: bool, output: str | None,
+) -> None:  # fmt: skip
+    from .explanation.explanation import default_token, explain
+
+    form = _form(output, {"json": json, "markdown": markdown})
+    if form in ("csv", "safetensors"):
+        raise InputError(
+            en=f"an explanation is written as .txt, .md or .json, not as {output!r}.",
+            ko=f"설명은 .txt, .md, .json으로 저장합니다({output!r} 불가).",
+        )
+    whole = _attended(name, mask)
+    record = _layer_of(whole, layer)
+    wanted = [_token_of(record, one) for one in (*tokens, *token)]
+    wanted = list(range(len(record.tokens))) if every else wanted or [default_token(_first(record))]
+    pair = _pair_of(record, mask) if layer is None else None
+    explained = [explain(record, at, lang, pair=pair) for at in wanted]
+
+    def write(file: IO[str]) -> None:
+        if form == "json":
+            _dump(file, [one.to_json() for one in explained])
+        elif form == "markdown":
+            file.write("\n".join(_explanation_markdown(one, lang) for one in explained))
+        else:
+            screen = _screen(lang, file)
+            for one in explained:
+                screen.explained(one)
+
+    _deliver(lang, output, write)
+
+
+def _explanation_markdown(explanation: Any, lang: str) -> str:
+    from .picture.plain import escaped
+
+    lines = [f"# {escaped(shown(explanation.token))}", ""]
+    for number, section in enumerate(explanation.sections(lang), start=1):
+        lines += [f"## {number}. {escaped(section.title)}", ""]
+        for at, (is_entry, line) in enumerate(section.lines):
+            before = section.lines[at - 1][0] if at else is_entry
+            lines += ([""] if before != is_entry else []) + [f"- {escaped(line)}" if is_entry else escaped(line)]
+            lines += [] if is_entry else [""]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _new(lang: str, path: str, origin: str | None, force: bool) -> None:
+    from .sources import example
+
+    if Path(path).suffix.lower() not in (".yaml", ".yml"):
+        raise InputError(
+            en=f"an example file ends in .yaml, got {path!r}. Try: jumok new {path or 'my'}.yaml",
+            ko=f"예제 파일 이름은 .yaml로 끝나야 하는데 {path!r}이(가) 왔습니다. 예: jumok new {path or 'my'}.yaml",
+        )
+    if os.path.lexists(path) and not force:
+        raise OutputError(
+            en=f"{path} is there already. Choose another name, or --force to write over it.",
+            ko=f"{path} 파일이 이미 있습니다. 다른 이름을 쓰거나 --force로 덮어쓰십시오.",
+        )
+    text = example.starter(lang) if origin is None else _packaged(origin)
+    data = text.encode("utf-8")
+    write_whole(path, lambda name: Path(name).write_bytes(data))
+    click.echo(_("saved", lang, path=path))
+    _screen(lang).next_steps([(f"jumok attend {path}", _("attend", lang))])
+
+
+def _packaged(name: str) -> str:
+    from .sources import example
+    from .trace import unknown_name
+
+    if name not in example.names():
+        raise unknown_name("example", "예제", name, example.names())
+    return example.load(name).text
+
+
+def _examples(lang: str, name: str | None) -> None:
+    from .sources import example
+
+    if name is not None:
+        click.echo(_packaged(name), nl=False)
+        return
+    loaded = map(example.load, example.names())
+    rows = [[one.name, one.title.get(lang, ""), shown(one.sentence)] for one in loaded]
+    _screen(lang).listed(rows, [_(word, lang) for word in ("name", "title", "sentence")])
+
+
+def _scaling(lang: str, d: str | None, keys: int, seed: int, json: bool) -> None:
+    from .measurement.spread import scaling
+
+    measured = scaling(None if d is None else [_whole(part) for part in d.split(",")], n_keys=keys, seed=seed)
+    if json:
+        _dump(sys.stdout, measured.to_json())
+    else:
+        _screen(lang).spread(measured)
+
+
+def _whole(text: str) -> int:
+    text = text.strip()
+    if text.isascii() and text.isdigit() and len(text) < 12:
+        return int(text)
+    raise InputError(
+        en=f"--d expects whole numbers with commas between them, such as 2,64,1024; got {text!r}.",
+        ko=f"--d에는 2,64,1024처럼 쉼표로 이은 정수가 필요한데 {text!r}이(가) 왔습니다.",
+    )
+
+
+def _completion(lang: str, shell: str) -> None:  # noqa: ARG001 (a script has no language)
+    from click.shell_completion import get_completion_class
+
+    cls = get_completion_class(shell)
+    assert cls is not None
+    click.echo(cls(_commands("en"), {}, "jumok", "_JUMOK_COMPLETE").source())
+
+
+# shared -----------------------------------------------------------------------------------------
+
+
+def _attended(name: str, mask: str | None) -> Any:
+    """What a name holds, attended: a Trace, or a Reading of several layers."""
+    from .sources.example import Example
+    from .verbs import attend, load
+
+    loaded = load(name)
+    if isinstance(loaded, Example):
+        return attend(loaded, rule=None if mask is None else _mask(mask))
+    if mask is not None:
+        raise InputError(
+            en="--mask is for examples; a saved record keeps the rule that it was made with.",
+            ko="--mask는 예제에만 쓸 수 있습니다. 저장된 기록은 만들 때의 규칙을 간직합니다.",
+        )
+    return loaded
+
+
+def _mask(text: str) -> Any:
+    from .path import allowed
+
+    name, _colon, n_back = text.partition(":")
+    if name == "window" and n_back.isascii() and n_back.isdigit() and len(n_back) < 7:
+        return allowed.window(int(n_back))
+    if text in ("none", "causal"):
+        return {"none": allowed.everything, "causal": allowed.causal}[text]()
+    raise InputError(
+        en=f"--mask expects none, causal or window:N (N earlier tokens), got {text!r}.",
+        ko=f"--mask에는 none, causal, window:N(앞 토큰 N개)이 필요한데 {text!r}이(가) 왔습니다.",
+    )
+
+
+def _layer_of(record: Any, layer: int | None) -> Any:
+    from .trace import Trace
+
+    if layer is None:
+        return record
+    n_layers = 1 if isinstance(record, Trace) else len(record)
+    if not 0 <= layer < n_layers:
+        raise InputError(
+            en=f"--layer expects 0 to {n_layers - 1}, got {layer}.",
+            ko=f"--layer에는 0부터 {n_layers - 1}까지 쓸 수 있는데 {layer}이(가) 왔습니다.",
+        )
+    return record if isinstance(record, Trace) else record[layer]
+
+
+def _first(record: Any) -> Any:
+    from .trace import Trace
+
+    return record if isinstance(record, Trace) else record[0]
+
+
+def _token_of(record: Any, token: str) -> int:
+    """A token by its text; where no token reads so, digits are a position."""
+    first = _first(record)
+    try:
+        at: int = first.index(token)
+    except InputError:
+        if not (token.lstrip("-").isascii() and token.lstrip("-").isdigit() and len(token) < 12):
+            raise
+        at = first.index(int(token))
+    return at
+
+
+def _pair_of(record: Any, mask: str | None) -> Any:
+    """The other sentence of a packaged pair, or None."""
+    from .sources import example
+
+    name = _first(record).source.details.get("pair")
+    return _attended(name, mask) if name in example.names() else None
+
+
+def _form(output: str | None, flags: dict[str, bool]) -> str:
+    """How to write: by the one flag, else by the file's suffix, else text."""
+    chosen = [name for name, on in flags.items() if on]
+    if len(chosen) > 1:
+        raise InputError(
+            en=f"one format at a time, got {' and '.join('--' + name for name in chosen)}.",
+            ko=f"형식은 하나만 고를 수 있는데 {', '.join('--' + name for name in chosen)}이(가) 왔습니다.",
+        )
+    if chosen or output is None:
+        return chosen[0] if chosen else "text"
+    suffixes = {".json": "json", ".md": "markdown", ".csv": "csv", ".txt": "text", ".safetensors": "safetensors"}
+    suffix = Path(output).suffix.lower()
+    if suffix in suffixes:
+        return suffixes[suffix]
+    if Path(output).exists() and not Path(output).is_file() and not Path(output).is_dir():
+        return "text"  # a device
+    raise InputError(
+        en=f"the file's name says how to write: {', '.join(suffixes)}; got {output!r}.",
+        ko=f"파일 이름의 끝으로 형식을 정합니다: {', '.join(suffixes)}. {output!r}이(가) 왔습니다.",
+    )
+
+
+def _deliver(lang: str, output: str | None, write: Callable[[IO[str]], None]) -> None:
+    """To the screen, or into a file: whole or not at all. CSV files begin with a mark that spreadsheets need for Hangul."""
+    if output is None:
+        write(sys.stdout)
+        return
+
+    def into(name: str) -> None:
+        encoding = "utf-8-sig" if output.lower().endswith(".csv") else "utf-8"
+        with open(name, "w", encoding=encoding, newline="\n") as file:
+            write(file)
+
+    write_whole(output, into)
+    click.echo(_("saved", lang, path=output), err=True)
+
+
+def _dump(file: IO[str], plain: Any) -> None:
+    """JSON on a stream; letters that its encoding cannot show are escaped, which JSON reads back."""
+    encoding = (getattr(file, "encoding", None) or "utf-8").lower()
+    text = json.dumps(plain, ensure_ascii=not encoding.startswith(("utf-8", "utf8")), allow_nan=False)
+    file.write(text + "\n")
+
+
+def _screen(lang: str, file: IO[str] | None = None) -> Any:
+    from .picture.terminal import Screen
+
+    return Screen(file or sys.stdout, lang)
+
+
+def _complete(words: Sequence[str]) -> Callable[..., list[str]]:
+    return lambda _ctx, _param, incomplete: [word for word in words if word.startswith(incomplete)]
+
+
+def _complete_example(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    from .sources import example
+
+    found = [name for name in example.names() if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="file")]
+
+
+def _complete_file(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]

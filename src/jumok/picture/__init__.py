@@ -1,0 +1,1 @@
+"""Pictures of a Trace: the terminal, and tables as Markdown and CSV."""

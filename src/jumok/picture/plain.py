@@ -1,0 +1,139 @@
+"""Stages as plain text for other programs: Markdown tables, CSV with every digit."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..explanation.phrases import STAGE_PHRASES
+from ..explanation.words import LANGS, number, shown
+from ..trace import Reading, Trace
+from .grids import Grid, grids_of
+
+__all__ = ["escaped", "to_csv", "to_markdown"]
+
+CSV_HEADER = ("layer", "head", "stage", "query", "query_token", "key", "key_token", "dimension", "value")
+
+
+def to_markdown(
+    trace: Trace | Reading, stages: Iterable[str], queries: list[int] | None = None, lang: str = "en"
+) -> str:
+    """The stages as Markdown tables, numbers rounded as on the screen (which it says)."""
+    stages = list(stages)
+    lines: list[str] = []
+    layers = [trace] if isinstance(trace, Trace) else list(trace)
+    for at, one in enumerate(layers):
+        if len(layers) > 1:
+            lines += [f"## Layer {at}" if lang == "en" else f"## {at}층", ""]
+        for stage in stages:
+            for grid in grids_of(one, stage, queries):
+                lines += _markdown_grid(one, grid, lang)
+    rounded = ("Numbers are rounded to three decimals.", "숫자는 소수점 아래 셋째 자리까지 반올림했습니다.")
+    return "\n".join([*lines, rounded[LANGS.index(lang)], ""])
+
+
+def _markdown_grid(trace: Trace, grid: Grid, lang: str) -> list[str]:
+    title = heading(trace, grid, lang)
+    said = STAGE_PHRASES[grid.stage][1 + LANGS.index(lang)] if grid.stage in STAGE_PHRASES else ""
+    header = ["", *(label(column, lang) for column in grid.columns)]
+    lines = [f"### {escaped(title)}", "", *([escaped(said), ""] if said else [])]
+    lines.append("| " + " | ".join(escaped(cell) for cell in header) + " |")
+    lines.append("|" + "---|" + "---:|" * len(grid.columns))
+    for row, cells in enumerate(cell_texts(grid)):
+        lines.append("| " + " | ".join([escaped(label(grid.rows[row], lang)), *cells]) + " |")
+    return [*lines, ""]
+
+
+def heading(trace: Trace, grid: Grid, lang: str) -> str:
+    """What a grid is called: its formula, and its head or query where there are several."""
+    title = STAGE_PHRASES[grid.stage][0] if grid.stage in STAGE_PHRASES else f"W_{grid.stage[-1].upper()}"
+    if grid.stage == "scaled":
+        title = _scaled_title(trace)
+    if grid.query is not None:
+        title += f" ({shown(trace.tokens[grid.query].text)})"
+    if grid.head is not None:
+        title += f" · head {grid.head}" if lang == "en" else f" · {grid.head}번 헤드"
+    return title
+
+
+def _scaled_title(trace: Trace) -> str:
+    rule = trace.rule
+    title = f"q · k ÷ √{trace.d_head}" if rule.scale is None else f"q · k × {number(rule.scale)}"
+    title = title if rule.softcap is None else f"{number(rule.softcap)} · tanh({title} ÷ {number(rule.softcap)})"
+    return title if rule.bias is None else f"{title} + bias"
+
+
+def label(name: str | int, lang: str) -> str:
+    """The label of a row or column: a token or dimension as it can be seen, or the number of a dimension."""
+    if isinstance(name, int):
+        return f"dim {name + 1}" if lang == "en" else f"차원 {name + 1}"
+    return shown(name)
+
+
+def cell_texts(grid: Grid, n_columns: int | None = None, yes: str = "●", no: str = "·") -> list[list[str]]:
+    """The cells as texts: numbers rounded alike, so that they line up; 0 alone is exactly 0; signs for hidden cells."""
+    values = np.asarray(grid.values)[:, :n_columns]
+    if grid.stage == "allowed":
+        return [[yes if cell else no for cell in row] for row in values]
+    hidden = np.zeros(values.shape, bool) if grid.hidden is None else grid.hidden[:, :n_columns]
+    seen = [number(a) for a in values[~hidden].tolist()]
+    decimals = max((len(text.partition(".")[2]) for text in seen if "e" not in text), default=0)
+
+    def text(value: float) -> str:
+        short = number(value)
+        return short if short == "0" or "e" in short else f"{value:.{decimals}f}"
+
+    return [
+        [no if is_hidden else text(float(cell)) for cell, is_hidden in zip(row, off, strict=True)]
+        for row, off in zip(values, hidden, strict=True)
+    ]
+
+
+def escaped(text: str) -> str:
+    """Text in which Markdown and HTML see no sign of their own."""
+    return re.sub(r"([\\`*_\[\]<>|~&#$])", r"\\\1", text)
+
+
+def to_csv(trace: Trace | Reading, stages: Iterable[str], queries: list[int] | None = None) -> str:
+    """The stages as CSV in long form, one number a line, every digit; tokens exactly as they are.
+
+    Columns: layer, head, stage, query, query_token, key, key_token, dimension, value. Positions count from 0.
+    """
+    stages = list(stages)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    layers = [trace] if isinstance(trace, Trace) else list(trace)
+    for at, one in enumerate(layers):
+        for stage in stages:
+            for grid in grids_of(one, stage, queries):
+                _csv_grid(writer, at, grid, one)
+    return out.getvalue()
+
+
+def _csv_grid(writer: object, layer: int, grid: Grid, trace: Trace) -> None:
+    head = "" if grid.head is None else grid.head
+    read = grid.stage in ("k", "v")
+    for row, values in enumerate(grid.values):
+        for column, value in enumerate(values):
+            query: list[object] = ["", ""]
+            key: list[object] = ["", ""]
+            if grid.query is not None:
+                query = [grid.query, trace.tokens[grid.query].text]
+            if grid.row_at is not None:
+                place: list[object] = [grid.row_at[row], grid.rows[row]]
+                if read or grid.query is not None:
+                    key = place
+                else:
+                    query = place
+            if grid.column_at is not None:
+                key = [grid.column_at[column], grid.columns[column]]
+            dimension = "" if grid.column_at is not None else grid.columns[column]
+            if grid.row_at is None:  # a projection: from one dimension to another
+                dimension = f"{grid.rows[row]} -> {grid.columns[column]}"
+            said = int(value) if grid.stage == "allowed" else repr(float(value))
+            writer.writerow([layer, head, grid.stage, *query, *key, dimension, said])  # type: ignore[attr-defined]
