@@ -22,10 +22,14 @@ from .files import write_whole
 __all__ = ["run"]
 
 
+SHELLS = ("bash", "zsh", "fish")
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line. Returns the exit code."""
     lang = "en"
     try:
+        lang = preferred_language()
         lang = _language_of(arguments)
         _commands(lang).main(args=list(arguments), prog_name="jumok", standalone_mode=False)
         sys.stdout.flush()
@@ -179,7 +183,7 @@ def _commands(lang: str) -> click.Group:
     example = click.Argument(["name"], shell_complete=_complete_example)
     formats = [click.Option([f"--{name}"], is_flag=True, help=_(name, lang)) for name in ("json", "markdown", "csv")]
     output = click.Option(["-o", "--output"], metavar="FILE", help=_("output", lang), shell_complete=_complete_file)
-    layer = click.Option(["--layer"], type=int, metavar="N", help=_("layer", lang))
+    layer = click.Option(["--layer"], metavar="N", help=_("layer", lang))
     mask = click.Option(["--mask"], help=_("mask", lang), shell_complete=_complete(("none", "causal", "window:2")))
     token = click.Option(["--token"], metavar="T", help=_("token", lang))
     stage = click.Option(
@@ -204,11 +208,10 @@ def _commands(lang: str) -> click.Group:
     _add(
         group, lang, _scaling,
         [click.Option(["--d"], metavar="N,N,…", help=_("d", lang)),
-         click.Option(["--keys"], type=int, default=16, show_default=True, help=_("keys", lang)),
-         click.Option(["--seed"], type=int, default=0, show_default=True, help=_("seed", lang)), formats[0], lang_option],
+         click.Option(["--keys"], default="16", show_default=True, metavar="N", help=_("keys", lang)),
+         click.Option(["--seed"], default="0", show_default=True, metavar="N", help=_("seed", lang)), formats[0], lang_option],
     )  # fmt: skip
-    shells = ("bash", "zsh", "fish")
-    _add(group, lang, _completion, [click.Argument(["shell"], type=click.Choice(shells)), lang_option])
+    _add(group, lang, _completion, [click.Argument(["shell"], shell_complete=_complete(SHELLS)), lang_option])
     for command in (group, *group.commands.values()):
         _translate_help(command, lang)
     return group
@@ -263,7 +266,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
 
 
 def _attend(
-    lang: str, name: str, token: str | None, stage: str | None, layer: int | None, mask: str | None, json: bool,
+    lang: str, name: str, token: str | None, stage: str | None, layer: str | None, mask: str | None, json: bool,
     markdown: bool, csv: bool, output: str | None,
 ) -> None:  # fmt: skip
     from .picture.grids import SHOWN
@@ -325,7 +328,7 @@ def _stages_json(layers: Sequence[Any], stages: Sequence[str], queries: list[int
 
 
 def _explain(
-    lang: str, name: str, tokens: tuple[str, ...], token: tuple[str, ...], every: bool, layer: int | None,
+    lang: str, name: str, tokens: tuple[str, ...], token: tuple[str, ...], every: bool, layer: str | None,
     mask: str | None, json: bool, markdown: bool, output: str | None,
 ) -> None:  # fmt: skip
     from .explanation.explanation import default_token, explain
@@ -410,29 +413,36 @@ def _examples(lang: str, name: str | None) -> None:
     _screen(lang).listed(rows, [_(word, lang) for word in ("name", "title", "sentence")])
 
 
-def _scaling(lang: str, d: str | None, keys: int, seed: int, json: bool) -> None:
+def _scaling(lang: str, d: str | None, keys: str, seed: str, json: bool) -> None:
     from .measurement.spread import scaling
 
-    measured = scaling(None if d is None else [_whole(part) for part in d.split(",")], n_keys=keys, seed=seed)
+    widths = None if d is None else [_whole("--d", part) for part in d.split(",")]
+    measured = scaling(widths, n_keys=_whole("--keys", keys), seed=_whole("--seed", seed))
     if json:
         _dump(sys.stdout, measured.to_json())
     else:
         _screen(lang).spread(measured)
 
 
-def _whole(text: str) -> int:
+def _whole(name: str, text: str) -> int:
     text = text.strip()
     if text.isascii() and text.isdigit() and len(text) < 12:
         return int(text)
+    such_as = ", such as 2,64,1024" if name == "--d" else ""
+    such_as_ko = "(예: 2,64,1024)" if name == "--d" else ""
     raise InputError(
-        en=f"--d expects whole numbers with commas between them, such as 2,64,1024; got {text!r}.",
-        ko=f"--d에는 2,64,1024처럼 쉼표로 이은 정수가 필요한데 {text!r}이(가) 왔습니다.",
+        en=f"{name} expects whole numbers, 0 or more{such_as}; got {text!r}.",
+        ko=f"{name}에는 0 이상의 정수가 필요한데{such_as_ko} {text!r}이(가) 왔습니다.",
     )
 
 
 def _completion(lang: str, shell: str) -> None:  # noqa: ARG001 (a script has no language)
     from click.shell_completion import get_completion_class
 
+    from .trace import unknown_name
+
+    if shell not in SHELLS:
+        raise unknown_name("shell", "셸", shell, SHELLS)
     cls = get_completion_class(shell)
     assert cls is not None
     click.echo(cls(_commands("en"), {}, "jumok", "_JUMOK_COMPLETE").source())
@@ -471,18 +481,19 @@ def _mask(text: str) -> Any:
     )
 
 
-def _layer_of(record: Any, layer: int | None) -> Any:
+def _layer_of(record: Any, layer: str | None) -> Any:
     from .trace import Trace
 
     if layer is None:
         return record
     n_layers = 1 if isinstance(record, Trace) else len(record)
-    if not 0 <= layer < n_layers:
+    at = _whole("--layer", layer)
+    if at >= n_layers:
         raise InputError(
-            en=f"--layer expects 0 to {n_layers - 1}, got {layer}.",
-            ko=f"--layer에는 0부터 {n_layers - 1}까지 쓸 수 있는데 {layer}이(가) 왔습니다.",
+            en=f"--layer expects 0 to {n_layers - 1}, got {at}.",
+            ko=f"--layer에는 0부터 {n_layers - 1}까지 쓸 수 있는데 {at}이(가) 왔습니다.",
         )
-    return record if isinstance(record, Trace) else record[layer]
+    return record if isinstance(record, Trace) else record[at]
 
 
 def _first(record: Any) -> Any:

@@ -612,7 +612,7 @@ def unknown_name(what: str, what_ko: str, got: str, known: Iterable[str]) -> Unk
 
     names = list(dict.fromkeys(known))
     near = difflib.get_close_matches(got, names[:2000], n=3, cutoff=0.6)
-    some = ", ".join(repr(name) for name in (names if len(names) <= 12 else [*names[:12], "…"]))
+    some = ", ".join(repr(name) for name in (names if len(names) <= 16 else [*names[:16], "…"]))
     return UnknownName(
         en=f"unknown {what} {got!r}. {'Did you mean ' + ' or '.join(map(repr, near)) + '? ' if near else ''}There are: {some}.",
         ko=f"알 수 없는 {what_ko} {got!r}입니다. {'혹시 ' + ', '.join(map(repr, near)) + '입니까? ' if near else ''}쓸 수 있는 것: {some}.",
