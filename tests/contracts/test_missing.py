@@ -57,7 +57,7 @@ def test_the_command_line_names_its_extra(missing, arguments):
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'jumok[cli]'" in done.stderr
     assert "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert len(done.stderr.splitlines()) <= 2, "more than a line a language"
     assert any("가" <= letter <= "힣" for letter in done.stderr), "not told in Korean"
     assert "installed" in done.stderr, "not told in English"
 

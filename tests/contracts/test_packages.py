@@ -153,7 +153,7 @@ def test_a_fresh_environment_names_the_extra_of_the_command_line(installed):
     done = run(installed, "jumok", "attend", "student")
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'jumok[cli]'" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert len(done.stderr.splitlines()) <= 2, "more than a line a language"
 
 
 def test_a_type_checker_sees_the_installed_types(installed, tmp_path):
