@@ -8,7 +8,7 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "jumok"
 
-WAIST = {"errors", "files", "path", "saved", "trace"}
+WAIST = {"door", "errors", "files", "path", "saved", "tokens", "trace"}
 MAKERS = {"nn", "sources"}
 READERS = {"explanation", "lessons", "measurement", "picture"}
 DOORS = {"__init__", "__main__", "cli", "server", "verbs"}  # what a person meets; they may use everything
@@ -17,6 +17,8 @@ MAY_USE = {
     "errors": set(),
     "path": {"errors"},
     "files": {"errors"},
+    "tokens": {"errors"},
+    "door": WAIST,
     "trace": WAIST,
     "saved": WAIST,
     "variants": {"errors", "path"},
