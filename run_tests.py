@@ -5,6 +5,7 @@ The first run makes a virtual environment of its own, ``.venv-test``, with what 
 versions of constraints.txt. With arguments, pytest alone runs and gets them: ``python3 run_tests.py -k softmax``.
 """
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -59,6 +60,7 @@ def install_missing_venv() -> None:
         import ensurepip  # noqa: F401
     except ImportError:
         system_packages(f"python3.{sys.version_info[1]}-venv")
+        importlib.invalidate_caches()
 
 
 def system_packages(*names: str) -> None:

@@ -122,6 +122,20 @@ def test_a_python_without_venv_names_the_debian_package(checkout, steps, monkeyp
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.parametrize(
+    ("apt", "user", "n_calls"), [("/usr/bin/apt-get", 0, 2), ("/usr/bin/apt-get", 1000, 0), (None, 0, 0)]
+)
+def test_the_test_command_brings_venv_only_where_it_may(monkeypatch, apt, user, n_calls):
+    calls = []
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    monkeypatch.setattr(shutil, "which", lambda name: apt)
+    monkeypatch.setattr(os, "geteuid", lambda: user, raising=False)
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: calls.append(command))
+    run_tests.install_missing_venv()
+    assert len(calls) == n_calls
+    assert not calls or calls[-1] == ["apt-get", "-qq", "install", "--yes", f"python3.{sys.version_info[1]}-venv"]
+
+
 def test_no_network_is_told_as_such(checkout):
     """For real: a virtual environment is made, and pip finds nobody at its index."""
     nobody = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}
