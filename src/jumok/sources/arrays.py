@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..errors import InputError, OverflowRefused, ShapeError
 from ..path import Rule
 from ..path.positions import Rotary
 from ..path.qkv import projected, split
-from ..trace import Heads, Source, Token, Trace, as_tokens, frozen, owned
+from ..trace import Heads, Source, Token, Trace, as_tokens, frozen
 
 __all__ = ["from_qkv", "from_x"]
 
@@ -38,38 +41,46 @@ def from_x(
     x : (token, d_model);  w_q : (d_model, n_heads · d_head);  w_k : (d_model, n_kv_heads · d_head)
     w_v : (d_model, n_kv_heads · d_value);  w_o : (n_heads · d_value, d_out) or None;  b_* : biases or None
     """
-    names = as_tokens(_numbered(len(x)) if tokens is None else tokens)
-    x = frozen("x", x, ndim=2, tokens=names)
+    names = None if tokens is None else as_tokens(tokens)
+    x = frozen("x", x, ndim=2, tokens=names or ())
+    names = names or _numbered(x.shape[0])
     heads = Heads(w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, rotation)
-    n_kv = n_heads if n_kv_heads is None else n_kv_heads
-    parts = []
-    for name, n in (("q", n_heads), ("k", n_kv), ("v", n_kv)):
-        w, b = getattr(heads, f"w_{name}"), getattr(heads, f"b_{name}")
-        _check_projection(f"w_{name}", w, x, b, n)
-        try:
-            parts.append(split(projected(x, w, b), n))
-        except OverflowRefused as error:
-            who = names[error.row].text if error.row < len(names) else str(error.row)
-            raise OverflowRefused(
-                en=f"{name} of {who!r} (token {error.row}): {error.en}",
-                ko=f"{who!r}(토큰 {error.row})의 {name}: {error.ko}",
-                row=error.row,
-                column=error.column,
-            ) from None
-    q, k, v = parts
+    n_heads = _count(n_heads)
+    n_kv_heads = n_heads if n_kv_heads is None else _count(n_kv_heads)
+    q, k, v = (
+        _part_of_x(name, x, heads, n, names) for name, n in (("q", n_heads), ("k", n_kv_heads), ("v", n_kv_heads))
+    )
     if rotation is not None:
         q, k = rotation.turned(q), rotation.turned(k)
     return Trace(
         tokens=names,
-        q=_kept(q),
-        k=_kept(k),
-        v=_kept(v),
+        q=q,
+        k=k,
+        v=v,
         rule=Rule.of(rule),
         x=x,
         heads=heads,
         dimensions=None if dimensions is None else tuple(dimensions),
-        source=source or Source(kind="arrays", shared_heads=_shared(n_heads, n_kv)),
+        source=source or Source(kind="arrays", shared_heads=_shared(n_heads, n_kv_heads)),
     )
+
+
+def _part_of_x(name: str, x: Any, heads: Heads, n: int, names: Sequence[Token]) -> Any:
+    """q, k or v, (n, token, d), read-only so that the record need not copy it; half precision in float32."""
+    w, b = getattr(heads, f"w_{name}"), getattr(heads, f"b_{name}")
+    _check_projection(f"w_{name}", w, x, b, n)
+    try:
+        y = projected(x.astype(np.float32) if x.dtype == np.float16 else x, w, b)
+    except OverflowRefused as error:
+        who = names[error.row].text if error.row < len(names) else str(error.row)
+        raise OverflowRefused(
+            en=f"{name} of {who!r} (token {error.row}): {error.en}",
+            ko=f"{who!r}(토큰 {error.row})의 {name}: {error.ko}",
+            row=error.row,
+            column=error.column,
+        ) from None
+    y.setflags(write=False)
+    return split(y, n)
 
 
 def from_qkv(
@@ -83,14 +94,17 @@ def from_qkv(
     source: Source | None = None,
 ) -> Trace:
     """A Trace from q (head, query, d_head), k (kv_head, key, d_head) and v (kv_head, key, d_value)."""
-    q, k, v = (frozen(name, a, ndim=3) for name, a in (("q", q), ("k", k), ("v", v)))
-    if tokens is None:
-        tokens = _numbered(q.shape[1])
+    names = None if tokens is None else as_tokens(tokens)
+    read = names if key_tokens is None else as_tokens(key_tokens)
+    q, k, v = (
+        frozen(name, a, ndim=3, tokens=who or ()) for name, a, who in (("q", q, names), ("k", k, read), ("v", v, read))
+    )
+    names = names or _numbered(q.shape[1])
     if key_tokens is None and k.shape[1] != q.shape[1]:
-        key_tokens = _numbered(k.shape[1])
+        read = _numbered(k.shape[1]) if tokens is None else None
     return Trace(
-        tokens=as_tokens(tokens),
-        key_tokens=None if key_tokens is None else as_tokens(key_tokens),
+        tokens=names,
+        key_tokens=None if read is None or read is names else read,
         q=q,
         k=k,
         v=v,
@@ -99,24 +113,27 @@ def from_qkv(
     )
 
 
-def _numbered(n: int) -> list[str]:
-    return [str(i) for i in range(n)]
+def _numbered(n: int) -> tuple[Token, ...]:
+    return tuple(Token(str(i)) for i in range(n))
+
+
+def _count(n: Any) -> int:
+    try:
+        count = 0 if isinstance(n, bool) else operator.index(n)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise InputError(
+            en=f"the number of heads expects a whole number, 1 or more, got {n!r}.",
+            ko=f"헤드 수에는 1 이상의 정수가 필요한데 {n!r}이(가) 왔습니다.",
+        )
+    return count
 
 
 def _shared(n_heads: int, n_kv_heads: int) -> str | None:
     if n_heads == n_kv_heads:
         return None
     return f"{n_heads} query heads share {n_kv_heads} key/value heads, neighbours together"
-
-
-def _kept(array: Any) -> Any:
-    """A transposed view made contiguous without a second copy where it is one already."""
-    import numpy as np
-
-    if array.flags.c_contiguous:
-        array.setflags(write=False)  # nobody outside holds it
-        return array
-    return owned(np.ascontiguousarray(array))
 
 
 def _check_projection(name: str, w: Any, x: Any, b: Any, n: int) -> None:
@@ -126,11 +143,6 @@ def _check_projection(name: str, w: Any, x: Any, b: Any, n: int) -> None:
             f"{name} is {w.shape}, read as (d_model, heads · d).",
             ko=f"{name}은(는) {w.shape[0]}행인데 x는 d_model={x.shape[1]}입니다. "
             f"{name}의 모양 {w.shape}은(는) (d_model, 헤드 · d)로 읽습니다.",
-        )
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise InputError(
-            en=f"the number of heads expects a whole number, 1 or more, got {n!r}.",
-            ko=f"헤드 수에는 1 이상의 정수가 필요한데 {n!r}이(가) 왔습니다.",
         )
     if w.shape[1] % n:
         raise ShapeError(
