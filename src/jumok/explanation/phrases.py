@@ -80,9 +80,9 @@ PHRASES = {
         "Each key is what a token offers to whoever asks, {token} included:",
         "키는 물어보는 토큰에게 내놓는 것입니다. {token} 자신도 내놓습니다.",
     ),
-    "key.named": ("{key:e} offers {dims:dims}", "{key:e}: {dims:dims}"),
-    "key.numbers": ("{key:e} offers {vector:vec}", "{key:e}: {vector:vec}"),
-    "key.zero": ("{key:e} offers nothing: its key is 0", "{key:e}: 키가 0이어서 내놓는 것이 없습니다"),
+    "key.named": ("{key:e}: {dims:dims}", "{key:e}: {dims:dims}"),
+    "key.numbers": ("{key:e}: {vector:vec}", "{key:e}: {vector:vec}"),
+    "key.zero": ("{key:e}: nothing, its key is 0", "{key:e}: 키가 0이어서 내놓는 것이 없습니다"),
     # scores
     "scores.intro": (
         "q·k multiplies what {token} looks for by what each key offers, dimension by dimension, and adds up (the dot product):",
@@ -245,9 +245,10 @@ PHRASES = {
     ),
     # several layers
     "limit.rule": (
-        "In one layer the ratio of two weights in the row of {token} depends only on its query and the two keys. "
-        "No other word can change it.",
-        "한 층에서 {token}의 행에 있는 두 가중치의 비는 {token}의 쿼리와 그 두 키에만 달려 있습니다. 다른 낱말은 이 비를 바꿀 수 없습니다.",
+        "In one layer the ratio of two weights in the row of {token} depends only on its query and the two keys "
+        "(and, with a position bias, on their places). No other word can change it.",
+        "한 층에서 {token}의 행에 있는 두 가중치의 비는 {token}의 쿼리와 그 두 키에만(위치 편향이 있으면 "
+        "그 자리에도) 달려 있습니다. 다른 낱말은 이 비를 바꿀 수 없습니다.",
     ),
     "limit.first": (
         "Layer 0, the row of {token}: {a} to {b} is {ratio:n} to 1.",
