@@ -89,12 +89,12 @@ def in_numpy(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def _may_change(array: Any) -> bool:
-    """True where somebody else can write to the array's memory, or where nobody knows."""
+    """True where the array, or one that it is a view of, can be written to."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return True
         array = array.base
-    return not (array is None or isinstance(array, bytes))
+    return False
 
 
 def _refuse_not_finite(name: str, array: Floats, tokens: Sequence[Token]) -> None:

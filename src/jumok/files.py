@@ -20,23 +20,14 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) ->
 
     Errors: ``OutputError`` where the path cannot be written.
     """
-    target = Path(os.path.realpath(path))
     try:
+        target = Path(os.path.realpath(path))
         if target.is_dir():
             raise IsADirectoryError("it is a folder")
         if target.exists() and not target.is_file():
             write(str(target))
-            return Path(path)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:80]}.", suffix=".part", dir=target.parent)
-        os.close(handle)
-        try:
-            write(name)
-            _sync(name)
-            os.chmod(name, _mode(target))
-            os.replace(name, target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        else:
+            _replace(target, write)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise OutputError(
@@ -44,6 +35,19 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) ->
             ko=f"{path}에 쓸 수 없습니다: {reason}. 다른 경로를 쓰거나 폴더를 먼저 만드십시오.",
         ) from error
     return Path(path)
+
+
+def _replace(target: Path, write: Callable[[str], object]) -> None:
+    handle, name = tempfile.mkstemp(prefix=".jumok-", suffix=".part", dir=target.parent)
+    os.close(handle)
+    try:
+        write(name)
+        _sync(name)
+        os.chmod(name, _mode(target))
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _sync(name: str) -> None:

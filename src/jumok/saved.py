@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InputError, SavedFileError
+from .errors import InputError, JumokError, SavedFileError
 from .files import write_whole
 from .path.described import as_lists, described, restored
-from .trace import STAGES, Heads, Reading, Source, Token, Trace
+from .trace import STAGES, Reading, Source, Token, Trace
 
 __all__ = ["load", "save", "to_json"]
 
@@ -33,9 +33,7 @@ def save(record: Trace | Reading, path: str | os.PathLike[str]) -> Path:
     if suffix == ".safetensors":
         tensors, plain = _packed(record)
         metadata = {"format": "jumok", "version": str(VERSION), "record": json.dumps(plain, ensure_ascii=False)}
-        from safetensors.numpy import save_file
-
-        return write_whole(path, lambda name: save_file(tensors, name, metadata=metadata))
+        return write_whole(path, lambda name: _write_safetensors(name, tensors, metadata))
     if suffix == ".json":
         text = json.dumps(to_json(record), ensure_ascii=False, indent=1, allow_nan=False)
         return write_whole(path, lambda name: Path(name).write_text(text + "\n", encoding="utf-8"))
@@ -43,6 +41,16 @@ def save(record: Trace | Reading, path: str | os.PathLike[str]) -> Path:
         en=f"a record is saved as .safetensors or .json, got {Path(path).name!r}.",
         ko=f"기록은 .safetensors나 .json으로 저장하는데 {Path(path).name!r}이(가) 왔습니다.",
     )
+
+
+def _write_safetensors(name: str, tensors: dict[str, Any], metadata: dict[str, str]) -> None:
+    from safetensors import SafetensorError
+    from safetensors.numpy import save_file
+
+    try:
+        save_file(tensors, name, metadata=metadata)
+    except SafetensorError as error:  # a full disk, or a record beyond what a header may hold
+        raise OSError(str(error)) from error
 
 
 def to_json(record: Trace | Reading) -> dict[str, Any]:
@@ -75,13 +83,13 @@ def _inlined(plain: Any, arrays: dict[str, Any]) -> Any:
 def _packed(record: Trace | Reading) -> tuple[dict[str, Any], dict[str, Any]]:
     tensors: dict[str, Any] = {}
     rows: list[Any] = []
-    seen: dict[int, int] = {}
+    seen: dict[tuple[Token, ...], int] = {}
 
     def row_of(tokens: tuple[Token, ...]) -> int:
-        if id(tokens) not in seen:
-            seen[id(tokens)] = len(rows)
+        if tokens not in seen:
+            seen[tokens] = len(rows)
             rows.append([[token.text, *(token.span or ())] for token in tokens])
-        return seen[id(tokens)]
+        return seen[tokens]
 
     layers = []
     for at, trace in enumerate(record if isinstance(record, Reading) else [record]):
@@ -107,31 +115,39 @@ def load(path: str | os.PathLike[str]) -> Trace | Reading:
 
     Errors: ``SavedFileError`` for a file that is missing, truncated, foreign, hostile or of a later version.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
 
     name = os.fspath(path)
+    if not Path(name).is_file():
+        raise _wrong(name, "there is no such file", "그런 파일이 없습니다")
     try:
-        with safe_open(name, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            plain = _record(name, metadata)
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-    except FileNotFoundError:
-        raise _wrong(name, "there is no such file", "그런 파일이 없습니다") from None
+        metadata, tensors = _read(name)
     except (SafetensorError, OSError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, SavedFileError):
-            raise
         raise _wrong(
             name,
-            f"it is not a whole .safetensors file ({error}). Save or copy it again",
-            f"온전한 .safetensors 파일이 아닙니다({error}). 다시 저장하거나 복사하십시오",
+            f"it is not a whole .safetensors file of numbers ({error}). Save or copy it again",
+            f"온전한 .safetensors 숫자 파일이 아닙니다({error}). 다시 저장하거나 복사하십시오",
         ) from None
+    plain = _record(name, metadata)
     try:
         return _unpacked(tensors, plain)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
-        inner = error.text("ko") if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        inner = error.text("ko") if isinstance(error, JumokError) else _told(error)
         raise _wrong(
-            name, f"its record does not fit together ({error})", f"기록의 내용이 서로 맞지 않습니다({inner})"
+            name,
+            f"its record does not fit together ({_told(error)})",
+            f"기록의 내용이 서로 맞지 않습니다({inner[:500]})",
         ) from None
+
+
+def _read(name: str) -> tuple[dict[str, str], dict[str, Any]]:
+    """The metadata and, where jumok wrote them, the arrays; of a foreign file only the metadata."""
+    from safetensors import safe_open
+
+    with safe_open(name, framework="numpy") as file:
+        metadata = file.metadata() or {}
+        ours = metadata.get("format") == "jumok" and metadata.get("version") == str(VERSION)
+        return metadata, {key: file.get_tensor(key) for key in file.keys()} if ours else {}  # noqa: SIM118 (not a dict)
 
 
 def _record(name: str, metadata: dict[str, str]) -> dict[str, Any]:
@@ -161,42 +177,69 @@ def _no_constant(text: str) -> Any:
 
 
 def _unpacked(tensors: dict[str, Any], plain: dict[str, Any]) -> Trace | Reading:
+    _only(plain, {"kind", "tokens", "layers", "source"} if plain["kind"] == "reading" else {"kind", "tokens", "layers"})
     rows = [tuple(_token(entry) for entry in row) for row in plain["tokens"]]
-    layers = []
-    for at, entry in enumerate(plain["layers"]):
-        prefix = f"layers.{at}."
-        arrays = {name[len(prefix) :]: array for name, array in tensors.items() if name.startswith(prefix)}
-        for array in arrays.values():
-            array.setflags(write=False)
-        rule, heads = restored(entry["rule"], arrays), restored(entry.get("heads"), arrays)
-        if heads is not None and not isinstance(heads, Heads):
-            raise TypeError("heads is of another kind")
-        dimensions = entry.get("dimensions")
-        layers.append(
-            Trace(
-                tokens=rows[entry["tokens"]],
-                q=arrays["q"],
-                k=arrays["k"],
-                v=arrays["v"],
-                rule=rule,
-                x=arrays.get("x"),
-                heads=heads,
-                dimensions=None if dimensions is None else tuple(str(name) for name in dimensions),
-                source=Source(**entry["source"]),
-                key_tokens=rows[entry["key_tokens"]] if "key_tokens" in entry else None,
-            )
-        )
+    arrays: dict[str, dict[str, Any]] = {f"layers.{at}": {} for at in range(len(plain["layers"]))}
+    for name, array in tensors.items():
+        layer, at, rest = name.split(".", 2)
+        arrays[f"{layer}.{at}"][rest] = _sealed(array)
+    layers = tuple(_layer(entry, rows, a) for entry, a in zip(plain["layers"], arrays.values(), strict=True))
     if plain["kind"] == "reading":
-        return Reading(tuple(layers), Source(**plain["source"]))
-    (trace,) = layers
-    return trace
+        return Reading(layers, Source(**plain["source"]))
+    if plain["kind"] != "trace" or len(layers) != 1:
+        raise ValueError(f"{len(layers)} layers of kind {plain['kind']!r}")
+    return layers[0]
+
+
+def _layer(entry: dict[str, Any], rows: list[tuple[Token, ...]], arrays: dict[str, Any]) -> Trace:
+    _only(entry, {"tokens", "key_tokens", "rule", "heads", "dimensions", "source"})
+    q, k, v, x = (arrays.pop(name, None) for name in "qkvx")
+    _only(arrays, {f"part.{at}" for at in range(len(arrays))})
+    key_tokens = _row(rows, entry["key_tokens"]) if "key_tokens" in entry else None
+    return Trace(
+        tokens=_row(rows, entry["tokens"]),
+        q=q,
+        k=k,
+        v=v,
+        rule=restored(entry["rule"], arrays),
+        x=x,
+        heads=restored(entry.get("heads"), arrays),
+        dimensions=entry.get("dimensions"),
+        source=Source(**entry["source"]),
+        key_tokens=key_tokens,
+    )
+
+
+def _sealed(array: Any) -> Any:
+    """An array just read, set read-only with what lies under it, so that the record need not copy it."""
+    under = array
+    while isinstance(under, np.ndarray):
+        under.setflags(write=False)
+        under = under.base
+    return array
+
+
+def _row(rows: list[tuple[Token, ...]], at: Any) -> tuple[Token, ...]:
+    if type(at) is not int or not 0 <= at < len(rows):
+        raise ValueError(f"there is no row {at!r} of tokens")
+    return rows[at]
 
 
 def _token(entry: Any) -> Token:
+    if not isinstance(entry, list):
+        raise TypeError(f"a token is [text] or [text, start, end], got {str(entry)[:100]}")
     text, *span = entry
-    if not isinstance(text, str) or len(span) not in (0, 2) or not all(type(at) is int for at in span):
-        raise TypeError(f"a token is [text, start, end], got {entry!r}"[:200])
-    return Token(text, (span[0], span[1]) if span else None)
+    return Token(text, tuple(span) or None)
+
+
+def _only(entry: dict[str, Any], known: set[str]) -> None:
+    if unknown := set(entry) - known:
+        raise ValueError(f"unknown fields {sorted(unknown)}")
+
+
+def _told(error: BaseException) -> str:
+    missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return missing[:500] or type(error).__name__
 
 
 def _wrong(name: str, en: str, ko: str) -> SavedFileError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,11 @@ def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading:
     Errors: ``UnknownName`` for a name that is neither, ``ExampleError`` with line and column,
     ``SavedFileError`` for a saved file that is not whole.
     """
+    if not isinstance(path_or_name, (str, os.PathLike)):
+        raise InputError(
+            en=f"load expects a path or a name such as 'student', got {path_or_name!r}.",
+            ko=f"load에는 경로나 'student' 같은 이름이 필요한데 {path_or_name!r}이(가) 왔습니다.",
+        )
     if Path(path_or_name).suffix.lower() == ".safetensors":
         from . import saved
 
@@ -66,51 +71,66 @@ def attend(
     q : (head, query, d_head);  k : (kv_head, key, d_head);  v : (kv_head, key, d_value)
     rule : a ``Rule``, or what stands for one: ``"causal"``, ``jumok.allowed.window(2)``, a table of booleans
 
-    >>> attend(x=[[1, 0], [0, 1]], w_q=[[2, 0], [0, 2]], w_k=[[1, 0], [0, 1]], w_v=[[1, 0], [0, 1]]).output.round(2).tolist()
+    >>> one = [[1, 0], [0, 1]]
+    >>> attend(x=one, w_q=[[2, 0], [0, 2]], w_k=one, w_v=one).output.round(2).tolist()
     [[0.8, 0.2], [0.2, 0.8]]
 
     Errors: ``ShapeError`` names the axis that disagrees, ``InputError`` says which arrays are missing,
     ``OverflowRefused`` the tokens whose score would not fit.
     Source: Vaswani et al. 2017, "Attention is all you need", equation 1.
     """
-    from .sources import arrays
-
-    given = {name for name, value in (("x", x), ("w_q", w_q), ("w_k", w_k), ("w_v", w_v)) if value is not None}
-    qkv = {name for name, value in (("q", q), ("k", k), ("v", v)) if value is not None}
-    if example is not None and not given and not qkv:
-        from .sources.example import Example, attended
-
-        if not isinstance(example, Example):
-            raise InputError(
-                en=f"attend expects an Example (jumok.load('student')) or arrays by name (x=, w_q=, …), "
-                f"got {type(example).__name__}.",
-                ko=f"attend에는 Example(jumok.load('student'))이나 이름 붙인 배열(x=, w_q=, …)이 필요한데 "
-                f"{type(example).__name__}이(가) 왔습니다.",
-            )
-        return attended(example, rule)
-    if example is None and given == {"x", "w_q", "w_k", "w_v"} and not qkv:
-        return arrays.from_x(
-            x,
-            w_q,
-            w_k,
-            w_v,
-            w_o,
-            b_q=b_q,
-            b_k=b_k,
-            b_v=b_v,
-            b_o=b_o,
-            tokens=tokens,
-            n_heads=n_heads,
-            n_kv_heads=n_kv_heads,
-            rule=rule,
-            rotation=rotation,
-            dimensions=dimensions,
-            source=source,
-        )
-    if example is None and qkv == {"q", "k", "v"} and not given:
-        return arrays.from_qkv(q, k, v, tokens=tokens, key_tokens=key_tokens, rule=rule, source=source)
-    came = ", ".join(sorted(given | qkv | ({"example"} if example is not None else set()))) or "nothing"
+    given = {name: value for name, value in locals().items() if value is not None}
+    if n_heads == 1:
+        del given["n_heads"]  # as if it were not there
+    for needed, others, made in _WAYS:
+        if needed <= given.keys():
+            _refuse_others(given.keys() - needed - others, needed)
+            return made(**given)
+    came = ", ".join(sorted(given)) or "nothing"
+    came_ko = ", ".join(sorted(given)) or "아무것도 없음"
     raise InputError(
         en=f"attend expects an example, or x, w_q, w_k and w_v, or q, k and v; got {came}.",
-        ko=f"attend에는 예제, 또는 x·w_q·w_k·w_v, 또는 q·k·v가 필요한데 {came}만 왔습니다.",
+        ko=f"attend에는 예제, 또는 x·w_q·w_k·w_v, 또는 q·k·v가 필요한데 온 것은 이렇습니다: {came_ko}.",
     )
+
+
+def _from_example(example: Any, rule: Any = None) -> Trace | Reading:
+    from .sources.example import Example, attended
+
+    if not isinstance(example, Example):
+        raise InputError(
+            en=f"attend expects an Example (jumok.load('student')) or arrays by name (x=, w_q=, …), "
+            f"got {type(example).__name__}.",
+            ko=f"attend에는 Example(jumok.load('student'))이나 이름 붙인 배열(x=, w_q=, …)이 필요한데 "
+            f"{type(example).__name__}이(가) 왔습니다.",
+        )
+    return attended(example, rule)
+
+
+def _from_x(**given: Any) -> Trace:
+    from .sources.arrays import from_x
+
+    return from_x(**given)
+
+
+def _from_qkv(**given: Any) -> Trace:
+    from .sources.arrays import from_qkv
+
+    return from_qkv(**given)
+
+
+_X = {"w_o", "b_q", "b_k", "b_v", "b_o", "tokens", "n_heads", "n_kv_heads", "rule", "rotation", "dimensions", "source"}
+_WAYS: tuple[tuple[set[str], set[str], Callable[..., Trace | Reading]], ...] = (  # what it needs, what else it takes
+    ({"example"}, {"rule"}, _from_example),
+    ({"x", "w_q", "w_k", "w_v"}, _X, _from_x),
+    ({"q", "k", "v"}, {"tokens", "key_tokens", "rule", "source"}, _from_qkv),
+)
+
+
+def _refuse_others(others: set[str], needed: set[str]) -> None:
+    if others:
+        names, way = ", ".join(sorted(others)), ", ".join(sorted(needed))
+        raise InputError(
+            en=f"attend does not use {names} together with {way}. Leave it out.",
+            ko=f"attend는 {way}와(과) 함께 {names}을(를) 쓰지 않습니다. 빼고 부르십시오.",
+        )
