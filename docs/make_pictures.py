@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -37,17 +38,24 @@ CELL = 12.2  # the width of a cell in rich's SVG
 THEME = TerminalTheme((22, 24, 29), (222, 226, 232), [(22, 24, 29)] + [(222, 226, 232)] * 7, [(90, 95, 104)] * 8)
 
 
-def picture(name: str, lang: str, width: int) -> None:
-    """All stages of a packaged example at a width in cells."""
+def picture(file_name: str, lang: str, width: int, draw: Callable[[Screen], None]) -> None:
+    """What is printed at a width in cells, as an SVG."""
     file = io.StringIO()
     console = Console(
         file=file, record=True, width=width, force_terminal=True, color_system="truecolor", highlight=False, markup=False,
         emoji=False,
     )  # fmt: skip
-    Screen(file, lang, console).attended(jumok.attend(jumok.load(name)))
-    svg = console.export_svg(theme=THEME, code_format=FORMAT, unique_id=f"jumok-{name}-{lang}-{width}")
+    draw(Screen(file, lang, console))
+    svg = console.export_svg(theme=THEME, code_format=FORMAT, unique_id=file_name.replace(".", "-"))
     svg = re.sub(r'textLength="[\d.]+"([^>]*)>([^<]*)<', _as_wide_as_its_cells, svg)
-    (HERE / f"{name}.{lang}.{width}.svg").write_text(svg, encoding="utf-8")
+    (HERE / f"{file_name}.svg").write_text(svg, encoding="utf-8")
+
+
+def one_row(screen: Screen) -> None:
+    """The first picture: the scores and weights of the worked example."""
+    trace = jumok.attend(jumok.load("student"))
+    for stage in ("scaled", "weights", "output"):
+        screen.stage(trace, stage, trace.index("studies"), whole=False)
 
 
 def _as_wide_as_its_cells(found: re.Match[str]) -> str:
@@ -58,6 +66,8 @@ def _as_wide_as_its_cells(found: re.Match[str]) -> str:
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
+    student = jumok.attend(jumok.load("student"))
     for language in ("en", "ko"):
+        picture(f"weights.{language}", language, 80, one_row)
         for cells in (80, 120):
-            picture("student", language, cells)
+            picture(f"student.{language}.{cells}", language, cells, lambda screen: screen.attended(student))

@@ -254,7 +254,7 @@ class Screen:
         value = float(grid.values[row][column])
         red, green, blue = _ramp(value**0.5)
         text = "black" if value**0.5 > 0.5 else "white"
-        strongest = value == float(np.max(grid.values[row])) and value > 0
+        strongest = value == float(np.max(grid.values[row])) > float(np.min(grid.values[row]))
         return f"{'bold ' if strongest else ''}{text} on rgb({red},{green},{blue})"
 
     def _bidi(self, text: str) -> str:

@@ -1,0 +1,60 @@
+"""What the READMEs show is what is printed."""
+
+import doctest
+import io
+import re
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from jumok.cli import run
+
+ROOT = Path(__file__).parents[2]
+READMES = ["README.md", "README.ko.md"]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_python_in_it_runs(name):
+    results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert results.attempted >= 8
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_screens_in_it_are_real(name, monkeypatch):
+    """Every piece between two … of a block that begins with $ stands in what the command prints."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("JUMOK_LANG", "en")
+    text = (ROOT / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"(?ms)^```\n\$ jumok (.*?)\n(.*?)^```$", text)
+    assert blocks
+    for command, screen in blocks:
+        out = io.StringIO()
+        with redirect_stdout(out):
+            assert run(command.split()) == 0
+        printed = re.sub(r"\n─+\n", "\n", out.getvalue())
+        kept = [line for line in printed.splitlines() if line]
+        for piece in filter(None, (part.strip("\n") for part in screen.split("…\n"))):
+            for line in piece.splitlines():
+                assert line in kept, f"{line!r} is not printed by jumok {command}"
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_example_file_in_it_works(name, tmp_path):
+    (block,) = re.findall(r"(?ms)^```yaml\n(.*?)^```$", (ROOT / name).read_text(encoding="utf-8"))
+    path = tmp_path / "readme.yaml"
+    path.write_text(block, encoding="utf-8")
+    with redirect_stdout(io.StringIO()):
+        assert run(["attend", str(path)]) == 0
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_commands_in_its_table_work(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / name).read_text(encoding="utf-8")
+    commands = re.findall(r"`jumok ((?:attend|explain|new|examples|scaling)[^`…]*)`", text)
+    assert len(commands) >= 8
+    for command in commands:
+        with redirect_stdout(io.StringIO()):
+            assert run([*command.split(), *(["--force"] if command.startswith("new") else [])]) == 0, command
