@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..path import allowed as rules
 from ..path.allowed import Allowed
 from ..path.positions import PositionBias, alibi, alibi_slopes
 from .example import Block, Example, random_arrays
-from .yaml_nodes import Map, Node, Scalar, Seq, parse, refused
+from .yaml_nodes import Map, Node, Scalar, Seq, brief, parse, refused
 
 __all__ = ["read"]
 
@@ -43,6 +43,10 @@ BLOCK = ["weights", "heads", "kv_heads", "scale", "temperature", "positions", "m
 WEIGHTS = ["w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o"]
 LANGS = ("en", "ko")
 MOST_TOKENS = 1000
+MOST_DIMENSIONS = 512
+MOST_NUMBERS = 4_000_000  # in x and all weights together: 32 MB
+MOST_SCORES = 50_000_000  # tokens × tokens × heads, where a next layer needs them at once: about a second
+MOST_NAMES = 24  # in a message
 
 
 def read(text: str, name: str) -> Example:
@@ -57,6 +61,8 @@ class _Reader:
         self.name = name
         self.tokens: list[str] = []
         self.dimensions: list[str] | None = None
+        self.n_numbers = 0
+        self.n_scores = 0
 
     def example(self, root: Node, text: str) -> Example:
         top = self.names(root, TOP, "an example file", "예제 파일")
@@ -102,11 +108,23 @@ class _Reader:
                 raise self.wrong(item, "a dimension needs a name", "차원에는 이름이 필요합니다")
             if name in found:
                 raise self.wrong(
-                    item, f"the dimension {name!r} is declared twice", f"차원 {name!r}이(가) 두 번 선언되었습니다"
+                    item,
+                    f"the dimension {brief(name)!r} is declared twice; keep one",
+                    f"차원 {brief(name)!r}이(가) 두 번 선언되었습니다. 하나만 남기십시오",
                 )
             found.append(name)
+            if len(found) > MOST_DIMENSIONS:
+                raise self.wrong(
+                    item,
+                    f"more than {MOST_DIMENSIONS} dimensions. For more give arrays: jumok.attend(x=…)",
+                    f"차원이 {MOST_DIMENSIONS}개를 넘습니다. 더 많으면 배열로 주십시오: jumok.attend(x=…)",
+                )
         if not found:
-            raise self.wrong(node, "dimensions: needs at least one name", "dimensions:에 이름이 적어도 하나 필요합니다")
+            raise self.wrong(
+                node,
+                "dimensions: needs at least one name, such as [Person, Action]",
+                "dimensions:에 이름이 적어도 하나 필요합니다. 예: [Person, Action]",
+            )
         return found
 
     def embeddings(self, node: Node, *, random: bool) -> Any:
@@ -153,15 +171,16 @@ class _Reader:
                 "dimensions: 항목이 없습니다. `dimensions: [Person, Action]`처럼 차원의 이름을 쓰십시오",
             )
         width = len(self.dimensions) if self.dimensions is not None else len(first.items) if first else 0
+        self.room(node, len(rows), width)
         return np.array([self.embedding(values, width) for _, values in rows])
 
     def embedding(self, values: Node | None, width: int) -> list[float]:
         if isinstance(values, Seq):
             return self.numbers(values, width, "the token's embedding", "토큰의 임베딩")
         row = [0.0] * width
-        if values is None:
+        if values is None or (isinstance(values, Scalar) and not values.text and not values.quoted):
             return row
-        for key, value in self.pairs(values, "a token's embedding", "{Animal: 1}"):
+        for key, value in self.pairs(values, "a token's embedding", "토큰의 임베딩", "{Animal: 1}"):
             row[self.dimension(key)] = self.number(value)
         return row
 
@@ -196,7 +215,7 @@ class _Reader:
             )
         scale_node = part.get("scale")
         scales = self.names(scale_node, order, "scale", "scale") if scale_node is not None else {}
-        d_model, d_k = (self.whole(part[name], 1, 512) for name in ("d_model", "d_k"))
+        d_model, d_k = (self.whole(part[name], 1, MOST_DIMENSIONS) for name in ("d_model", "d_k"))
         if self.dimensions is not None and len(self.dimensions) != d_model:
             raise self.wrong(
                 part["d_model"],
@@ -216,7 +235,7 @@ class _Reader:
 
     def layers(self, top: dict[str, Node], root: Node, x: Any, drawn: dict[str, Any]) -> tuple[Block, ...]:
         if "layers" not in top:
-            return (self.block(top, root, x.shape[1], drawn),)
+            return (self.block(top, root, x.shape[1], drawn)[0],)
         for name in BLOCK:
             if name in top:
                 raise self.wrong(
@@ -227,34 +246,34 @@ class _Reader:
         blocks: list[Block] = []
         width = x.shape[1]
         for item in self.items(top["layers"], "layers", "layers", "- weights: {w_q: identity}"):
-            block = self.block(self.names(item, BLOCK, "a layer", "층"), item, width, {})
-            out = (
-                block.w_v.shape[1] // (block.n_kv_heads or block.n_heads) * block.n_heads
-                if block.w_o is None
-                else block.w_o.shape[1]
-            )
-            if block.residual and out != width:
+            block, width = self.block(self.names(item, BLOCK, "a layer", "층"), item, width, {})
+            blocks.append(block)
+            self.n_scores += block.n_heads * len(self.tokens) ** 2
+            if self.n_scores > MOST_SCORES:
                 raise self.wrong(
                     item,
-                    f"residual adds the output to x, but the output is {out} wide and x is {width}; set w_o or w_v so that they agree",
-                    f"잔차 연결은 출력을 x에 더하는데 출력의 너비는 {out}, x는 {width}입니다. w_o나 w_v를 맞추십시오",
+                    f"{len(self.tokens)} tokens with {block.n_heads} heads in {len(blocks)} layers are too much for an example. "
+                    "For more give arrays: jumok.attend(x=…)",
+                    f"토큰 {len(self.tokens)}개, 헤드 {block.n_heads}개, 층 {len(blocks)}개는 예제로는 너무 큽니다. "
+                    "더 크면 배열로 주십시오: jumok.attend(x=…)",
                 )
-            blocks.append(block)
-            width = out
         if not blocks:
             raise self.wrong(
                 top["layers"], "layers: needs at least one layer", "layers:에는 층이 적어도 하나 필요합니다"
             )
         return tuple(blocks)
 
-    def block(self, part: dict[str, Node], where: Node, d_model: int, drawn: dict[str, Any]) -> Block:
+    def block(self, part: dict[str, Node], where: Node, d_model: int, drawn: dict[str, Any]) -> tuple[Block, int]:
+        """A layer, and how wide its output is."""
         n_heads = self.whole(part["heads"], 1, 256) if "heads" in part else 1
         weights = dict(drawn)
         if "weights" in part:
             given = self.names(part["weights"], WEIGHTS, "weights", "weights")
             weights |= {name: self.weight(name, node, d_model) for name, node in given.items()}
         for name in ("w_q", "w_k", "w_v"):
-            weights.setdefault(name, np.eye(d_model))
+            if name not in weights:
+                self.room(where, d_model, d_model)
+                weights[name] = np.eye(d_model)
         block = Block(
             **weights,
             n_heads=n_heads,
@@ -265,18 +284,65 @@ class _Reader:
             allowed=self.mask(part.get("mask")),
             residual=self.yes_or_no(part["residual"]) if "residual" in part else False,
         )
+        try:
+            block.rule()
+        except InputError as error:
+            raise self.refused(part.get("temperature", part.get("scale", where)), error) from None
         self.check_mask(block.allowed, part.get("mask", where))
-        return block
+        self.check_heads(block, part, where)
+        n_kv_heads = block.n_kv_heads or block.n_heads
+        width: int = block.w_v.shape[1] // n_kv_heads * block.n_heads if block.w_o is None else block.w_o.shape[1]
+        if block.residual and width != d_model:
+            raise self.wrong(
+                part["residual"],
+                f"residual adds the output to x, but the output is {width} wide and x is {d_model}; "
+                "set w_o or w_v so that they agree",
+                f"잔차 연결은 출력을 x에 더하는데 출력의 너비는 {width}, x는 {d_model}입니다. w_o나 w_v를 맞추십시오",
+            )
+        return block, width
+
+    def check_heads(self, block: Block, part: dict[str, Node], where: Node) -> None:
+        """Refuse heads that cannot share the columns of the weights, or the heads that are read, evenly."""
+        n_kv_heads = block.n_kv_heads or block.n_heads
+        at = part.get("kv_heads", part.get("heads", where))
+        if block.n_heads % n_kv_heads:
+            raise self.wrong(
+                at,
+                f"{block.n_heads} heads cannot share {n_kv_heads} kv_heads evenly; kv_heads must divide heads",
+                f"헤드 {block.n_heads}개가 kv_heads {n_kv_heads}개를 고르게 나누어 쓸 수 없습니다. "
+                "kv_heads는 heads를 나누어떨어지게 해야 합니다",
+            )
+        for name, n in (("w_q", block.n_heads), ("w_k", n_kv_heads), ("w_v", n_kv_heads)):
+            width = getattr(block, name).shape[1]
+            if width % n:
+                raise self.wrong(
+                    part.get("heads", where) if name == "w_q" else at,
+                    f"{n} heads cannot share the {width} columns of {name} evenly; choose heads that divide {width}",
+                    f"헤드 {n}개가 {name}의 열 {width}개를 고르게 나눌 수 없습니다. {width}의 약수를 쓰십시오",
+                )
+
+    def room(self, node: Node, n_rows: int, n_columns: int) -> None:
+        """Count the numbers that a part of the file stands for; refuse more than an example holds."""
+        self.n_numbers += n_rows * n_columns
+        if self.n_numbers > MOST_NUMBERS:
+            raise self.wrong(
+                node,
+                f"x and the weights hold more than {MOST_NUMBERS:,} numbers, too many for an example. "
+                "For more give arrays: jumok.attend(x=…)",
+                f"x와 가중치 행렬의 숫자가 {MOST_NUMBERS:,}개를 넘어 예제로는 너무 많습니다. "
+                "더 많으면 배열로 주십시오: jumok.attend(x=…)",
+            )
 
     def weight(self, name: str, node: Node, d_model: int) -> Any:
         if name[0] == "b":
             return np.array(self.numbers(node, None, name, name))
+        self.room(node, d_model, d_model)
         if isinstance(node, Scalar):
             if node.text != "identity":
                 raise self.wrong(
                     node,
-                    f"{name} is identity, {{diagonal: …}}, {{rows: …}} or a matrix, got {node.text!r}",
-                    f"{name}에는 identity, {{diagonal: …}}, {{rows: …}} 또는 행렬을 쓰는데 {node.text!r}이(가) 왔습니다",
+                    f"{name} is identity, {{diagonal: …}}, {{rows: …}} or a matrix, got {brief(node.text)!r}",
+                    f"{name}에는 identity, {{diagonal: …}}, {{rows: …}} 또는 행렬을 쓰는데 {brief(node.text)!r}이(가) 왔습니다",
                 )
             return np.eye(d_model)
         if isinstance(node, Seq):
@@ -288,6 +354,12 @@ class _Reader:
                         f"this row of {name} has {len(row)} numbers, the first has {len(rows[0])}",
                         f"{name}의 이 행은 숫자가 {len(row)}개인데 첫 행은 {len(rows[0])}개입니다",
                     )
+            if not rows:
+                raise self.wrong(
+                    node,
+                    f"{name} is empty; write rows of numbers, such as [[1, 0], [0, 1]]",
+                    f"{name}이(가) 비어 있습니다. [[1, 0], [0, 1]]처럼 행마다 숫자를 쓰십시오",
+                )
             if name != "w_o" and len(rows) != d_model:
                 raise self.wrong(
                     node,
@@ -296,15 +368,25 @@ class _Reader:
                 )
             return np.array(rows)
         part = self.names(node, ["diagonal", "rows", "otherwise"], name, name)
+        if self.dimensions is not None and len(self.dimensions) != d_model:
+            raise self.wrong(
+                node,
+                f"{name} cannot use the names of the {len(self.dimensions)} dimensions: what it reads is {d_model} wide. "
+                "Write it as a matrix [[…], […]]",
+                f"{name}에는 차원 {len(self.dimensions)}개의 이름을 쓸 수 없습니다. 읽는 것의 너비가 {d_model}입니다. "
+                "행렬 [[…], […]]로 쓰십시오",
+            )
         if ("diagonal" in part) == ("rows" in part):
             raise self.wrong(
-                node, f"{name} takes either diagonal: or rows:", f"{name}에는 diagonal:이나 rows: 가운데 하나를 씁니다"
+                node,
+                f"{name} takes either diagonal: or rows:, such as {{diagonal: {{Knowledge: 3}}, otherwise: 1}}",
+                f"{name}에는 diagonal:이나 rows: 가운데 하나를 씁니다. 예: {{diagonal: {{Knowledge: 3}}, otherwise: 1}}",
             )
         return self.diagonal(part, d_model) if "diagonal" in part else self.rows(name, part, d_model)
 
     def diagonal(self, part: dict[str, Node], d_model: int) -> Any:
         values = [self.number(part["otherwise"]) if "otherwise" in part else 1.0] * d_model
-        for key, value in self.pairs(part["diagonal"], "diagonal", "{Knowledge: 3}"):
+        for key, value in self.pairs(part["diagonal"], "diagonal", "diagonal", "{Knowledge: 3}"):
             values[self.dimension(key)] = self.number(value)
         return np.diag(values)
 
@@ -312,7 +394,7 @@ class _Reader:
         rest = self.choice(part["otherwise"], ["identity", "zero"]) if "otherwise" in part else "identity"
         named = [
             (key, self.row(name, key, value, d_model))
-            for key, value in self.pairs(part["rows"], "rows", "{Action: {Person: 2}}")
+            for key, value in self.pairs(part["rows"], "rows", "rows", "{Action: {Person: 2}}")
         ]
         widths = {len(row) for _, row in named}
         width = widths.pop() if len(widths) == 1 else d_model
@@ -322,16 +404,18 @@ class _Reader:
                 f"the rows of {name} must be equally long; with otherwise: identity, {d_model} numbers each",
                 f"{name}의 행은 길이가 같아야 합니다. otherwise: identity이면 숫자가 {d_model}개씩이어야 합니다",
             )
+        self.room(part["rows"], d_model, width)
         matrix = np.eye(d_model, width) if rest == "identity" else np.zeros((d_model, width))
         for key, row in named:
             matrix[self.dimension(key)] = row
         return matrix
 
     def row(self, name: str, key: Scalar, node: Node, d_model: int) -> list[float]:
+        what, what_ko = f"the row {brief(key.text)!r} of {name}", f"{name}의 {brief(key.text)!r} 행"
         if isinstance(node, Seq):
-            return self.numbers(node, None, f"the row {key.text} of {name}", f"{name}의 {key.text} 행")
+            return self.numbers(node, None, what, what_ko)
         row = [0.0] * d_model
-        for column, value in self.pairs(node, f"the row {key.text} of {name}", "{Person: 2, Action: 1}"):
+        for column, value in self.pairs(node, what, what_ko, "{Person: 2, Action: 1}"):
             row[self.dimension(column)] = self.number(value)
         return row
 
@@ -348,7 +432,8 @@ class _Reader:
                 "positions is none, sinusoidal, rotary, alibi or {alibi: [slope a head]}",
                 "positions에는 none, sinusoidal, rotary, alibi 또는 {alibi: [헤드별 기울기]}를 씁니다",
             )
-        return alibi(self.numbers(part["alibi"], n_heads, "alibi (one slope a head)", "alibi(헤드마다 기울기 하나)"))
+        slopes = self.numbers(part["alibi"], n_heads, "alibi (one slope a head)", "alibi(헤드마다 기울기 하나)")
+        return alibi(slopes)
 
     # masks ------------------------------------------------------------------------------------
 
@@ -399,8 +484,7 @@ class _Reader:
                 np.array([[self.yes_or_no(cell) for cell in self.items_of(row, n, "mask")] for row in rows])
             )
         table = np.ones((n, n), dtype=bool)
-        for key, value in self.pairs(node, "table", "{it: [cat, mat]}"):
-            query = self.token(key)
+        for query, value in self.by_token(node, "table", "table", "{it: [cat, mat]}"):
             table[query] = False
             for item in self.items(value, "what the token may read", "토큰이 볼 수 있는 것", "[cat, mat]"):
                 table[query, self.token(item)] = True
@@ -432,7 +516,7 @@ class _Reader:
         try:
             allowed.fits(len(at), len(at))
         except InputError as error:
-            raise self.wrong(node, error.en.rstrip("."), error.ko.rstrip(".")) from None
+            raise self.refused(node, error) from None
         if not np.any(allowed.block(at, at)):
             raise self.wrong(
                 node,
@@ -454,13 +538,13 @@ class _Reader:
                 f"wanted:에 표가 {len(tables)}개 있습니다. 헤드마다 하나씩 {n_heads}개가 필요합니다",
             )
         return tuple(
-            {self.token(key): self.wanted_row(row) for key, row in self.pairs(table, "wanted", "{it: {cat: 0.9}}")}
+            {query: self.wanted_row(row) for query, row in self.by_token(table, "wanted", "wanted", "{it: {cat: 0.9}}")}
             for table in tables
         )
 
     def wanted_row(self, node: Node) -> dict[int, float]:
         row: dict[int, float] = {}
-        for key, value in self.pairs(node, "a wanted row", "{cat: 0.9}"):
+        for key, value in self.by_token(node, "a wanted row", "바라는 행", "{cat: 0.9}"):
             weight = self.number(value)
             if weight < 0:
                 raise self.wrong(
@@ -468,7 +552,7 @@ class _Reader:
                     f"a wanted weight is between 0 and 1, got {weight:g}",
                     f"바라는 가중치는 0과 1 사이여야 하는데 {weight:g}입니다",
                 )
-            row[self.token(key)] = weight
+            row[key] = weight
         total = math.fsum(row.values())
         if total > 1 + 1e-6 or (len(row) == len(self.tokens) and abs(total - 1) > 1e-6):
             raise self.wrong(
@@ -481,7 +565,7 @@ class _Reader:
     def meaning(self, node: Node | None) -> dict[str, dict[str, str]]:
         if node is None:
             return {}
-        pairs = self.pairs(node, "meaning", "{Person: {en: who, ko: 누가}}")
+        pairs = self.pairs(node, "meaning", "meaning", "{Person: {en: who, ko: 누가}}")
         return {(self.dimensions or [])[self.dimension(key)]: self.by_language(value) for key, value in pairs}
 
     def by_language(self, node: Node | None) -> dict[str, str]:
@@ -500,9 +584,7 @@ class _Reader:
         try:
             attended(example)
         except JumokError as error:
-            raise self.wrong(
-                top.get("weights", top.get("layers", root)), error.en.rstrip("."), error.ko.rstrip(".")
-            ) from None
+            raise self.refused(top.get("weights", top.get("layers", root)), error) from None
 
     # small readers ----------------------------------------------------------------------------
 
@@ -518,14 +600,28 @@ class _Reader:
                 raise self.unknown(key, "name", "이름", known)
         return {key.text: value for key, value in node.pairs}
 
-    def pairs(self, node: Node, what: str, such_as: str) -> tuple[tuple[Scalar, Node], ...]:
+    def pairs(self, node: Node, what: str, what_ko: str, such_as: str) -> tuple[tuple[Scalar, Node], ...]:
         if isinstance(node, Map):
             return node.pairs
         raise self.wrong(
             node,
             f"{what} expects names with values, such as {such_as}",
-            f"{what}에는 {such_as}처럼 이름과 값이 필요합니다",
+            f"{what_ko}에는 {such_as}처럼 이름과 값이 필요합니다",
         )
+
+    def by_token(self, node: Node, what: str, what_ko: str, such_as: str) -> Iterator[tuple[int, Node]]:
+        """Names that are tokens, as positions, with values; no token stands twice (cat and cat#1 are one)."""
+        seen: set[int] = set()
+        for key, value in self.pairs(node, what, what_ko, such_as):
+            at = self.token(key)
+            if at in seen:
+                raise self.wrong(
+                    key,
+                    f"{what} names the token {brief(self.tokens[at])!r} twice; keep one",
+                    f"{what_ko}에 토큰 {brief(self.tokens[at])!r}이(가) 두 번 나옵니다. 하나만 남기십시오",
+                )
+            seen.add(at)
+            yield at, value
 
     def items(self, node: Node, what: str, what_ko: str, such_as: str) -> tuple[Node, ...]:
         if isinstance(node, Seq):
@@ -556,10 +652,16 @@ class _Reader:
         except ValueError:
             value = None
         if value is None:
-            raise self.wrong(node, f"a number is expected, got {text!r}", f"숫자가 필요한데 {text!r}이(가) 왔습니다")
+            raise self.wrong(
+                node,
+                f"a number such as 0.5 is expected, got {brief(text)!r}",
+                f"0.5 같은 숫자가 필요한데 {brief(text)!r}이(가) 왔습니다",
+            )
         if not math.isfinite(value):
             raise self.wrong(
-                node, f"a finite number is expected, got {text}", f"유한한 숫자가 필요한데 {text}이(가) 왔습니다"
+                node,
+                f"a finite number is expected (no NaN, no infinity), got {brief(text)}",
+                f"유한한 숫자가 필요한데(NaN, 무한대 불가) {brief(text)}이(가) 왔습니다",
             )
         return value
 
@@ -569,10 +671,14 @@ class _Reader:
             raise self.wrong(
                 node,
                 f"{what} has {len(found)} numbers; {n} are expected",
-                f"{what_ko}의 숫자가 {len(found)}개입니다. {n}개가 필요합니다",
+                f"{what_ko}에 숫자가 {len(found)}개 있습니다. {n}개가 필요합니다",
             )
         if not found:
-            raise self.wrong(node, f"{what} is empty", f"{what_ko}이(가) 비어 있습니다")
+            raise self.wrong(
+                node,
+                f"{what} is empty; write its numbers, such as [1, 0, 0.5]",
+                f"{what_ko}이(가) 비어 있습니다. [1, 0, 0.5]처럼 숫자를 쓰십시오",
+            )
         return found
 
     def whole(self, node: Node, least: int, most: int) -> int:
@@ -581,8 +687,8 @@ class _Reader:
             return int(text)
         raise self.wrong(
             node,
-            f"a whole number from {least} to {most} is expected, got {text!r}",
-            f"{least}부터 {most}까지의 정수가 필요한데 {text!r}이(가) 왔습니다",
+            f"a whole number from {least} to {most} is expected, got {brief(text)!r}",
+            f"{least}부터 {most}까지의 정수가 필요한데 {brief(text)!r}이(가) 왔습니다",
         )
 
     def above_zero(self, node: Node, name: str) -> float:
@@ -598,8 +704,8 @@ class _Reader:
         if text not in ("1", "0", "true", "false", "yes", "no"):
             raise self.wrong(
                 node,
-                f"1 (may be read) or 0 is expected, got {text!r}",
-                f"1(볼 수 있음)이나 0이 필요한데 {text!r}이(가) 왔습니다",
+                f"1 (yes) or 0 (no) is expected, got {brief(text)!r}",
+                f"1(예)이나 0(아니요)이 필요한데 {brief(text)!r}이(가) 왔습니다",
             )
         return text in ("1", "true", "yes")
 
@@ -615,27 +721,32 @@ class _Reader:
         return (self.dimensions or []).index(name)
 
     def token(self, node: Node) -> int:
-        from ..trace import Token, token_index
+        from ..tokens import Token, token_index
 
         try:
             return token_index([Token(token) for token in self.tokens], self.text(node))
         except InputError as error:
-            raise self.wrong(node, error.en.rstrip("."), error.ko.rstrip(".")) from None
+            raise self.refused(node, error) from None
 
     def unknown(self, node: Node, what: str, what_ko: str, known: list[str]) -> ExampleError:
-        got = self.text(node)
+        got = brief(self.nfc(self.text(node)))
         near = difflib.get_close_matches(got, known, n=1, cutoff=0.5)
-        maybe, maybe_ko = (f"; did you mean {near[0]!r}?", f". 혹시 {near[0]!r}입니까?") if near else ("", ".")
-        some = ", ".join(known) or "-"
+        maybe, maybe_ko = (f"; did you mean {near[0]!r}?", f". 혹시 {near[0]!r}입니까?") if near else (".", ".")
+        some = ", ".join(brief(name) for name in [*known[:MOST_NAMES], *(["…"] if len(known) > MOST_NAMES else [])])
         return self.wrong(
             node,
-            f"unknown {what} {got!r}{maybe} There are: {some}",
-            f"알 수 없는 {what_ko} {got!r}입니다{maybe_ko} 쓸 수 있는 것: {some}",
+            f"unknown {what} {got!r}{maybe} " + (f"There are: {some}" if known else f"There is no {what} here"),
+            f"알 수 없는 {what_ko} {got!r}입니다{maybe_ko} "
+            + (f"쓸 수 있는 것: {some}" if known else "쓸 수 있는 것이 없습니다"),
         )
 
     @staticmethod
     def nfc(text: str) -> str:
         return unicodedata.normalize("NFC", text)
+
+    def refused(self, node: Node | None, error: JumokError) -> ExampleError:
+        """What another part refused, at its place in the file."""
+        return self.wrong(node, error.en.rstrip("."), error.ko.rstrip("."))
 
     def wrong(self, node: Node | None, en: str, ko: str) -> ExampleError:
         line, column = (node.line, node.column) if node is not None else (None, None)
