@@ -6,9 +6,12 @@ import os
 
 from hypothesis import settings
 
+import axes_check
 from libraries import library as library
 
 pytest_plugins = ["skip_policy"]
+
+axes_check.switch_on()
 
 settings.register_profile("here", deadline=None)  # a busy machine is not a mistake
 settings.register_profile("ci", deadline=None, derandomize=True)

@@ -28,7 +28,7 @@ STAGES = ("scores", "scaled", "allowed", "weights", "weighted_values", "mixed", 
 
 
 def attend(
-    x: ax.X, w_q: ax.Projection, w_k: ax.Projection, w_v: ax.Projection, w_o: ax.Projection | None = None,
+    x: ax.X, w_q: ax.Projection, w_k: ax.Projection, w_v: ax.Projection, w_o: ax.OutProjection | None = None,
     *, n_heads: int = 1, n_kv_heads: int | None = None, rule: Any = None,
 ) -> Steps:  # fmt: skip
     """From x to the output. x: (token, d_model); each w: (d_model, heads · d); rule: see ``Rule``."""
@@ -46,9 +46,9 @@ class Steps:
     k: ax.K
     v: ax.V
     rule: Rule = Rule()  # noqa: RUF009 (frozen)
-    w_o: ax.Projection | None = None
-    b_o: ax.Array | None = None
-    queries: ax.Positions | None = None  # where the queries stand; None: 0, 1, 2, …
+    w_o: ax.OutProjection | None = None
+    b_o: ax.OutBias | None = None
+    queries: ax.Queries | None = None  # where the queries stand; None: 0, 1, 2, …
     heads: tuple[int, ...] | None = None  # which heads these are; None: all
 
     @cached_property
@@ -90,7 +90,7 @@ class Steps:
         bias = self.rule.bias.block(self._at("query"), self._at("key"))
         return bias if bias.shape[-3] == 1 else self._of_heads(bias, -3)
 
-    def _at(self, axis: str) -> ax.Positions:
+    def _at(self, axis: str) -> ax.Array:
         if axis == "query" and self.queries is not None:
             return self.queries
         xp = array_namespace(self.q)

@@ -18,7 +18,7 @@ from array_api_compat import array_namespace
 
 from ..errors import InputError, ShapeError
 from .axes import Allowed as AllowedBlock
-from .axes import Array, Positions
+from .axes import Array, Keys, Queries
 from .checked import agree, booleans, seen, whole, whole_numbers
 from .described import Described, like
 
@@ -28,7 +28,7 @@ __all__ = ["Allowed", "causal", "document", "everything", "padding", "table", "w
 class Allowed(Described):
     """A rule of who may read whom. ``block`` answers for some queries and keys."""
 
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         """(query, key) bool for the positions asked for."""
         raise NotImplementedError
 
@@ -44,7 +44,7 @@ class Allowed(Described):
 
 @dataclass(frozen=True, eq=False)
 class _Everything(Allowed, kind="everything"):
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         return (queries[:, None] >= 0) & (keys[None, :] >= 0)
 
 
@@ -55,7 +55,7 @@ class _Causal(Allowed, kind="causal"):
     def __post_init__(self) -> None:
         object.__setattr__(self, "offset", whole("offset", self.offset))
 
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         return keys[None, :] <= queries[:, None] + self.offset
 
 
@@ -69,7 +69,7 @@ class _Window(Allowed, kind="window"):
         for name in ("n_back", "n_ahead", "offset"):
             object.__setattr__(self, name, whole(name, getattr(self, name)))
 
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         back = queries[:, None] + self.offset - keys[None, :]
         return (back <= self.n_back) & (back >= -self.n_ahead)
 
@@ -81,7 +81,7 @@ class _Padding(Allowed, kind="padding"):
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", booleans("padding(keys)", self.keys))
 
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         xp = array_namespace(queries)
         real = xp.take(like(self.keys, queries), keys, axis=-1)[..., None, :]
         return real & (queries[:, None] >= 0)
@@ -99,7 +99,7 @@ class _Document(Allowed, kind="document"):
         object.__setattr__(self, "offset", whole("offset", self.offset))
         object.__setattr__(self, "ids", whole_numbers("document(ids)", self.ids))
 
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         xp = array_namespace(queries)
         ids = like(self.ids, queries)
         mine, theirs = xp.take(ids, queries + self.offset, axis=-1), xp.take(ids, keys, axis=-1)
@@ -124,7 +124,7 @@ class _Table(Allowed, kind="table"):
             )
         object.__setattr__(self, "array", array)
 
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         xp = array_namespace(queries)
         return xp.take(xp.take(like(self.array, queries), queries, axis=-2), keys, axis=-1)
 
@@ -153,13 +153,13 @@ class _Pair(Allowed):
 
 @dataclass(frozen=True, eq=False)
 class _Both(_Pair, kind="both"):
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         return self.first.block(queries, keys) & self.second.block(queries, keys)
 
 
 @dataclass(frozen=True, eq=False)
 class _Either(_Pair, kind="either"):
-    def block(self, queries: Positions, keys: Positions) -> AllowedBlock:
+    def block(self, queries: Queries, keys: Keys) -> AllowedBlock:
         return self.first.block(queries, keys) | self.second.block(queries, keys)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array_api_compat import array_namespace
 
-from .axes import Array, Mixed, Output, Projection, V, WeightedValues, Weights
+from .axes import Mixed, OutBias, OutProjection, Output, V, WeightedValues, Weights
 from .products import added, matmul
 
 __all__ = ["joined", "mixed", "weighted_values"]
@@ -45,7 +45,7 @@ def mixed(weights: Weights, v: V) -> Mixed:
     return xp.reshape(y, (*lead, n_heads, n_queries, d_value))
 
 
-def joined(mixed: Mixed, w_o: Projection | None = None, b_o: Array | None = None) -> Output:
+def joined(mixed: Mixed, w_o: OutProjection | None = None, b_o: OutBias | None = None) -> Output:
     """The heads side by side, through ``w_o`` where there is one.
 
     mixed : (head, query, d_value)

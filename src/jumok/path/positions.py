@@ -14,7 +14,7 @@ from typing import Any
 from array_api_compat import array_namespace
 
 from ..errors import InputError, ShapeError
-from .axes import Array, Bias, PositionCode, Positions
+from .axes import Array, Bias, Keys, PerHead, PositionCode, Queries
 from .checked import above_zero, finite, flag, of_heads, whole
 from .described import Described, like
 from .products import largest
@@ -66,7 +66,7 @@ class Rotary(Described, kind="rotary"):
         object.__setattr__(self, "offset", whole("offset", self.offset))
         flag("interleaved", self.interleaved)
 
-    def turned(self, q: Array) -> Array:
+    def turned(self, q: PerHead) -> PerHead:
         """q or k, (…, head, token, d_head) with d_head even, each token turned by its position."""
         xp = array_namespace(q)
         n_tokens, d_head = q.shape[-2], q.shape[-1]
@@ -91,7 +91,7 @@ class Rotary(Described, kind="rotary"):
 class PositionBias(Described):
     """A number added to each scaled score, from the places of query and key. Two are joined by ``+``."""
 
-    def block(self, queries: Positions, keys: Positions) -> Bias:
+    def block(self, queries: Queries, keys: Keys) -> Bias:
         """(head or 1, query, key) for the positions asked for."""
         raise NotImplementedError
 
@@ -120,7 +120,7 @@ class _Sum(PositionBias, kind="sum"):
                     ko=f"+는 alibi(slopes) 같은 위치 편향 둘을 잇는데 {type(part).__name__}이(가) 왔습니다.",
                 )
 
-    def block(self, queries: Positions, keys: Positions) -> Bias:
+    def block(self, queries: Queries, keys: Keys) -> Bias:
         return self.first.block(queries, keys) + self.second.block(queries, keys)
 
     def most(self, n_queries: int, n_keys: int) -> float:
@@ -140,7 +140,7 @@ class _Alibi(PositionBias, kind="alibi"):
         object.__setattr__(self, "slopes", finite("alibi(slopes)", self.slopes, 1))
         object.__setattr__(self, "offset", whole("offset", self.offset))
 
-    def block(self, queries: Positions, keys: Positions) -> Bias:
+    def block(self, queries: Queries, keys: Keys) -> Bias:
         xp = array_namespace(queries)
         slopes = like(self.slopes, queries)
         slopes = xp.astype(slopes, _at_least_float32(slopes), copy=False)
@@ -169,7 +169,7 @@ class _Relative(PositionBias, kind="relative"):
         object.__setattr__(self, "vector", vector)
         object.__setattr__(self, "offset", whole("offset", self.offset))
 
-    def block(self, queries: Positions, keys: Positions) -> Bias:
+    def block(self, queries: Queries, keys: Keys) -> Bias:
         return _by_offset(like(self.vector, queries), keys[None, :] - queries[:, None] - self.offset)
 
     def most(self, n_queries: int, n_keys: int) -> float:  # noqa: ARG002 (any length)
@@ -199,7 +199,7 @@ class _T5(PositionBias, kind="t5"):
                 f"필요한데 {tuple(self.buckets.shape)}와 {self.max_distance}이(가) 왔습니다.",
             )
 
-    def block(self, queries: Positions, keys: Positions) -> Bias:
+    def block(self, queries: Queries, keys: Keys) -> Bias:
         xp = array_namespace(queries)
         vector = _taken_by(xp.matrix_transpose(like(self.buckets, queries)), like(xp.asarray(self._offsets()), queries))
         return _by_offset(vector, keys[None, :] - queries[:, None] - self.offset)
@@ -234,7 +234,7 @@ class _BiasTable(PositionBias, kind="bias_table"):
     def __post_init__(self) -> None:
         object.__setattr__(self, "array", finite("bias table(array)", self.array, 3))
 
-    def block(self, queries: Positions, keys: Positions) -> Bias:
+    def block(self, queries: Queries, keys: Keys) -> Bias:
         xp = array_namespace(queries)
         return xp.take(xp.take(like(self.array, queries), queries, axis=-2), keys, axis=-1)
 

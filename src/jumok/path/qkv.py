@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array_api_compat import array_namespace
 
-from .axes import Array, Joined, Projection, X
+from .axes import Array, Joined, PerHead, Projection, X
 from .products import added, matmul
 
 __all__ = ["projected", "split"]
@@ -27,7 +27,7 @@ def projected(x: X, w: Projection, b: Array | None = None) -> Joined:
     return added(matmul(x, w, "x · W"), b, "the bias of x · W")
 
 
-def split(joined: Joined, n_heads: int) -> Array:
+def split(joined: Joined, n_heads: int) -> PerHead:
     """The columns dealt to the heads, in order: (token, heads · d) → (head, token, d).
 
     >>> import numpy as np
