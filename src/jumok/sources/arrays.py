@@ -80,7 +80,9 @@ def _part_of_x(name: str, x: Any, heads: Heads, n: int, names: Sequence[Token]) 
             column=error.column,
         ) from None
     y.setflags(write=False)
-    return split(y, n)
+    part = np.ascontiguousarray(split(y, n))  # with one head y itself, seen with other axes
+    part.setflags(write=False)
+    return part
 
 
 def from_qkv(
