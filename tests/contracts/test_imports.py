@@ -19,8 +19,6 @@ MAY_USE = {
     "files": {"errors"},
     "tokens": {"errors"},
     "door": WAIST,
-    "tokens": {"errors"},
-    "door": WAIST,
     "trace": WAIST,
     "saved": WAIST,
     "variants": {"errors", "path"},
