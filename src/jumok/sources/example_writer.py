@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError, JumokError
 from ..path.allowed import Allowed
 from .example import Block, Example, random_arrays
+from .yaml_edits import CannotEdit, edited, written
+from .yaml_nodes import Map, Node, Scalar, Seq
 
 __all__ = ["to_yaml"]
 
@@ -34,54 +36,99 @@ _ORDER = [
     "pair",
     "meaning",
 ]
+_BLOCK = ["weights", "heads", "kv_heads", "scale", "temperature", "positions", "mask", "residual"]
 _WEIGHTS = ("w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o")
 
 
 def to_yaml(example: Example) -> str:
-    """The text that reads as this example; only the parts that changed are written anew."""
+    """The text that reads as this example; only the parts that changed are written anew.
+
+    Errors: ``InputError`` for what an example file has no words for.
+    """
     from .example_reader import read
 
-    sections = _sections(example)
-    if not example.text:
-        return _dumped({name: sections[name] for name in _ORDER if name in sections})
-    before = _sections(read(example.text, example.name))
-    if before == sections:
-        return example.text
-    yaml = _round_trip()
-    document = yaml.load(example.text)
-    for name in _ORDER:
-        if before.get(name) != sections.get(name):
-            _put(document, name, sections.get(name))
-    return _dumped(document, yaml)
+    wanted = _sections(example)
+    why: JumokError = InputError(en="it would be read as something else", ko="다시 읽으면 다른 내용이 됩니다")
+    for text in _attempts(example):
+        try:
+            if _sections(read(text, example.name)) == wanted:
+                return text
+        except JumokError as error:
+            why = error
+    raise InputError(
+        en=f"this example cannot be written as a file: {why.en.rstrip('.')}.",
+        ko=f"이 예제는 파일로 쓸 수 없습니다: {why.ko.rstrip('.')}.",
+    )
 
 
-def _sections(example: Example) -> dict[str, Any]:
-    """The example as plain names, lists and texts, each part in its simplest spelling."""
+def _attempts(example: Example) -> Iterator[str]:
+    """Texts to try: the old one, with as little changed as will do; then one that is all new."""
+    if example.text:
+        from .example_reader import read
+        from .yaml_nodes import parse
+
+        root = parse(example.text, example.name)
+        old = read(example.text, example.name)
+        before, after = _sections(old, root), _sections(example, root)
+        if "layers" in after:  # then none of these may stand outside them, not even with its usual value
+            before = {name: "" for name in _BLOCK if _child(root, name) is not None} | before
+        for one in (before, {name: None if before[name] != after.get(name) else before[name] for name in before}):
+            try:
+                yield edited(example.text, root, one, after, _ORDER)
+            except CannotEdit:
+                continue
+    yield written(_sections(example))
+
+
+def _sections(example: Example, root: Node | None = None) -> dict[str, Any]:
+    """The example as plain names, lists and texts, in order.
+
+    root : the file's nodes, whose way to spell things is kept; None for the simplest spelling
+    """
     drawn = _still_random(example)
+    tokens = [_nfc(token) for token in example.tokens]
     said: dict[str, Any] = {
         "title": _by_language(example.title),
-        "sentence": example.sentence if example.sentence != " ".join(example.tokens) else None,
-        "dimensions": list(example.dimensions) if example.dimensions else None,
-        "tokens": list(example.tokens) if drawn else _tokens(example),
+        "sentence": _nfc(example.sentence) if example.sentence != " ".join(example.tokens) else None,
+        "dimensions": [_nfc(name) for name in example.dimensions] if example.dimensions else None,
+        "tokens": tokens if drawn else _tokens(example, tokens, _child(root, "tokens")),
         "random": {name: _plain(value) for name, value in (example.random or {}).items()} if drawn else None,
         "wanted": _wanted(example),
         "focus": None if example.focus is None else _name(example, example.focus),
         "pair": example.pair,
-        "meaning": {name: _by_language(words) for name, words in example.meaning.items()} or None,
+        "meaning": {_nfc(name): _by_language(words) for name, words in example.meaning.items() if words} or None,
     }
-    if len(example.layers) == 1 and not example.layers[0].residual:
-        said |= _block(example, example.layers[0], drawn)
+    layers = _child(root, "layers")
+    if len(example.layers) == 1 and layers is None:
+        said |= _block(example, example.layers[0], drawn, root)
     else:
-        said["layers"] = [_block(example, block, drawn=False) for block in example.layers]
-    return {name: value for name, value in said.items() if value is not None}
+        nodes = layers.items if isinstance(layers, Seq) else ()
+        said["layers"] = [
+            _block(example, block, drawn=False, like=nodes[at] if at < len(nodes) else None)
+            for at, block in enumerate(example.layers)
+        ]
+    return {name: said[name] for name in _ORDER if said.get(name) is not None}
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _child(node: Node | None, name: str) -> Node | None:
+    """What a map of the file holds under a name, or None."""
+    if not isinstance(node, Map):
+        return None
+    return next((value for key, value in node.pairs if _nfc(key.text) == name), None)
 
 
 def _still_random(example: Example) -> bool:
+    """True where x and the weights are still what the random numbers gave, and nothing came beside them."""
     if example.random is None or len(example.layers) != 1:
         return False
-    drawn = random_arrays(example.random, len(example.tokens))
     block = example.layers[0]
-    return all(np.array_equal(example.x if n == "x" else getattr(block, n), a) for n, a in drawn.items())
+    drawn = random_arrays(example.random, len(example.tokens))
+    given = {name: getattr(block, name) for name in _WEIGHTS if getattr(block, name) is not None} | {"x": example.x}
+    return set(given) == set(drawn) and all(np.array_equal(given[name], drawn[name]) for name in drawn)
 
 
 def _by_language(words: Mapping[str, str]) -> Any:
@@ -91,56 +138,99 @@ def _by_language(words: Mapping[str, str]) -> Any:
     return dict(words) or None
 
 
-def _tokens(example: Example) -> list[Any]:
-    if example.dimensions is None:
-        return [{token: [_number(a) for a in row]} for token, row in zip(example.tokens, example.x, strict=True)]
-    named = []
-    for token, row in zip(example.tokens, example.x, strict=True):
-        named.append({token: {name: _number(a) for name, a in zip(example.dimensions, row, strict=True) if a}})
-    return named
+def _tokens(example: Example, tokens: list[str], like: Node | None) -> list[Any]:
+    entries = [pair[1] for item in getattr(like, "items", ()) if isinstance(item, Map) for pair in item.pairs]
+    if example.dimensions is None or any(isinstance(entry, Seq) for entry in entries):
+        return [{token: [_number(a) for a in row]} for token, row in zip(tokens, example.x, strict=True)]
+    return [{token: _named(example, row)} for token, row in zip(tokens, example.x, strict=True)]
 
 
-def _block(example: Example, block: Block, drawn: bool) -> dict[str, Any]:
-    weights = {name: _matrix(example, getattr(block, name)) for name in _WEIGHTS if getattr(block, name) is not None}
+def _named(example: Example, row: Any) -> dict[str, str]:
+    """The numbers of a row that are not 0, by the names of their dimensions."""
+    names = map(_nfc, example.dimensions or ())
+    return {name: _number(a) for name, a in zip(names, row, strict=True) if a}
+
+
+def _block(example: Example, block: Block, drawn: bool, like: Node | None) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    if not drawn:
+        spelled = _child(like, "weights")
+        given = {name: getattr(block, name) for name in _WEIGHTS if getattr(block, name) is not None}
+        said["weights"] = {name: _matrix(example, w, _child(spelled, name)) for name, w in given.items()}
     usual: dict[str, tuple[float | None, float | None]] = {
         "heads": (block.n_heads, 1),
         "kv_heads": (block.n_kv_heads, None),
         "scale": (block.scale, None),
         "temperature": (block.temperature, 1.0),
     }
-    said: dict[str, Any] = {} if drawn else {"weights": weights}
     said |= {name: _number(a) for name, (a, default) in usual.items() if a is not None and a != default}
-    if block.positions != "none":
-        slopes = getattr(block.positions, "slopes", None)
-        said["positions"] = block.positions if slopes is None else {"alibi": [_number(a) for a in slopes]}
-    mask = _mask(example, block.allowed)
+    positions, mask = _positions(block), _mask(example, block.allowed)
+    said |= {} if positions == "none" else {"positions": positions}
     said |= {} if mask == "none" else {"mask": mask}
     return said | ({"residual": "true"} if block.residual else {})
 
 
-def _matrix(example: Example, w: Any) -> Any:
-    names = example.dimensions
-    if w.ndim == 1:
-        return [_number(a) for a in w]
-    d = w.shape[0]
-    square = w.shape == (d, d) and names is not None and len(names) == d
-    if w.shape == (d, d) and np.array_equal(w, np.eye(d)):
+def _positions(block: Block) -> Any:
+    if isinstance(block.positions, str):
+        return block.positions
+    kind, parts = block.positions.kind, vars(block.positions)
+    if kind != "alibi" or parts["offset"]:
+        raise InputError(
+            en=f"an example file has no words for the positions {kind!r} (offset {parts.get('offset', 0)}); it knows none, "
+            "sinusoidal, rotary and alibi. Save what it attends to instead: jumok.attend(example).save(…)",
+            ko=f"예제 파일에는 위치 {kind!r}(offset {parts.get('offset', 0)})을(를) 쓸 수 없습니다. none, sinusoidal, rotary, "
+            "alibi만 쓸 수 있습니다. 대신 어텐션 결과를 저장하십시오: jumok.attend(example).save(…)",
+        )
+    return {"alibi": [_number(a) for a in parts["slopes"]]}
+
+
+# weights ----------------------------------------------------------------------------------------
+
+
+def _matrix(example: Example, w: Any, like: Node | None) -> Any:
+    """A matrix as the file spells it, else in the simplest of: identity, a diagonal, rows by name, all numbers."""
+    if w.ndim == 1 or isinstance(like, Seq) or (w.shape[0] != w.shape[1] and not isinstance(like, Map)):
+        return [_number(a) for a in w] if w.ndim == 1 else [[_number(a) for a in row] for row in w]
+    if np.array_equal(w, np.eye(*w.shape)) and w.shape[0] == w.shape[1] and not isinstance(like, Map):
         return "identity"
-    if square and names and np.array_equal(w, np.diag(np.diag(w))):
-        diagonal = np.diag(w)
-        usual = 1.0 if np.sum(diagonal == 1) >= np.sum(diagonal == 0) else 0.0
-        return {
-            "diagonal": {n: _number(a) for n, a in zip(names, diagonal, strict=True) if a != usual},
-            "otherwise": _number(usual),
-        }
-    if square and names:
-        rest: tuple[str, Any] = ("identity", np.eye(d))
-        if np.sum(~np.any(w != 0, axis=1)) > np.sum(np.all(w == np.eye(d), axis=1)):
-            rest = ("zero", np.zeros((d, d)))
-        changed = [i for i in range(d) if not np.array_equal(w[i], rest[1][i])]
-        rows = {names[i]: {n: _number(a) for n, a in zip(names, w[i], strict=True) if a} for i in changed}
-        return {"rows": rows, "otherwise": rest[0]}
-    return [[_number(a) for a in row] for row in w]
+    if example.dimensions is None or len(example.dimensions) != w.shape[0]:
+        return [[_number(a) for a in row] for row in w]
+    diagonal = w.shape[0] == w.shape[1] and np.array_equal(w, np.diag(np.diag(w)))
+    if diagonal and _child(like, "rows") is None:
+        return _diagonal(example, np.diag(w), like)
+    return _rows(example, w, like)
+
+
+def _diagonal(example: Example, diagonal: Any, like: Node | None) -> dict[str, Any]:
+    rest = _child(like, "otherwise")
+    usual = 1.0 if np.sum(diagonal == 1) >= np.sum(diagonal == 0) else 0.0
+    if _child(like, "diagonal") is not None:
+        usual = float(rest.text) if isinstance(rest, Scalar) else 1.0
+    names = map(_nfc, example.dimensions or ())
+    given = {name: _number(a) for name, a in zip(names, diagonal, strict=True) if a != usual}
+    return {"diagonal": given, "otherwise": _number(usual)}
+
+
+def _rows(example: Example, w: Any, like: Node | None) -> dict[str, Any]:
+    rest = _child(like, "otherwise")
+    identity, zero = np.eye(*w.shape), np.zeros(w.shape)
+    usual = "zero" if np.sum(~np.any(w != 0, axis=1)) > np.sum(np.all(w == identity, axis=1)) else "identity"
+    spelled = _child(like, "rows")
+    if spelled is not None:
+        usual = rest.text if isinstance(rest, Scalar) else "identity"
+    if w.shape[0] != w.shape[1]:
+        usual = "zero"
+    base = identity if usual == "identity" else zero
+    names = [_nfc(name) for name in example.dimensions or ()]
+    rows: dict[str, Any] = {}
+    for name, row, without in zip(names, w, base, strict=True):
+        if not np.array_equal(row, without):
+            as_list = len(row) != len(names) or isinstance(_child(spelled, name), Seq)
+            rows[name] = [_number(a) for a in row] if as_list else _named(example, row)
+    return {"rows": rows, "otherwise": usual}
+
+
+# masks, wishes, numbers -------------------------------------------------------------------------
 
 
 def _mask(example: Example, allowed: Allowed) -> Any:
@@ -148,23 +238,34 @@ def _mask(example: Example, allowed: Allowed) -> Any:
     n = len(example.tokens)
     words: dict[str, Callable[[Any], Any]] = {
         "everything": lambda _: "none",
-        "causal": lambda rule: "causal" if rule.offset == 0 else None,
+        "causal": lambda rule: None if rule.offset else "causal",
         "window": lambda rule: None if rule.offset else {"window": _window(rule)},
-        "document": lambda rule: None if rule.offset else {"document": [str(int(i)) for i in rule.ids]},
-        "padding": lambda rule: {"padding": [_name(example, i) for i in range(n) if not rule.keys[i]]},
+        "document": lambda rule: {"document": _documents(rule.ids)} if len(rule.ids) == n and not rule.offset else None,
+        "padding": lambda rule: _padding(example, rule.keys) if len(rule.keys) == n else None,
         "both": lambda rule: {"all": [_mask(example, rule.first), _mask(example, rule.second)]},
         "either": lambda rule: {"any": [_mask(example, rule.first), _mask(example, rule.second)]},
     }
-    word = words.get(allowed.kind)
-    said = None if word is None else word(allowed)
+    said = words[allowed.kind](allowed) if allowed.kind in words else None
     if said is not None:
         return said
-    block = allowed.block(np.arange(n), np.arange(n))
-    return [[str(int(cell)) for cell in row] for row in block]
+    allowed.fits(n, n)
+    return [[str(int(cell)) for cell in row] for row in allowed.block(np.arange(n), np.arange(n))]
 
 
 def _window(rule: Any) -> Any:
     return str(rule.n_back) if rule.n_ahead == 0 else [str(rule.n_back), str(rule.n_ahead)]
+
+
+def _documents(ids: Any) -> list[str]:
+    """The numbers of documents; from 0 on, since only which are equal counts."""
+    order = list(dict.fromkeys(ids.tolist()))
+    if all(0 <= one < 1_000_000 for one in order):
+        return [str(one) for one in ids.tolist()]
+    return [str(order.index(one)) for one in ids.tolist()]
+
+
+def _padding(example: Example, real: Any) -> Any:
+    return {"padding": [_name(example, at) for at in range(len(real)) if not real[at]]}
 
 
 def _wanted(example: Example) -> Any:
@@ -177,111 +278,17 @@ def _wanted(example: Example) -> Any:
 
 def _name(example: Example, at: int) -> str:
     """How a file calls a token: its text, with a number where it stands more than once."""
-    token = example.tokens[at]
-    if example.tokens.count(token) == 1:
-        return token
-    return f"{token}#{example.tokens[: at + 1].count(token)}"
+    tokens = [_nfc(token) for token in example.tokens]
+    if tokens.count(tokens[at]) == 1:
+        return tokens[at]
+    return f"{tokens[at]}#{tokens[: at + 1].count(tokens[at])}"
 
 
 def _number(value: float) -> str:
-    text = repr(float(value))
-    return text.removesuffix(".0")
+    return repr(float(value)).removesuffix(".0")
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else str(value)
-
-
-# writing ----------------------------------------------------------------------------------------
-
-
-def _round_trip() -> Any:
-    """A YAML reader and writer that keeps comments, and every plain word as the text it is."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.resolver import BaseResolver, VersionedResolver
-
-    class AsWritten(VersionedResolver):
-        def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
-            return BaseResolver.resolve(self, kind, value, implicit)
-
-        @property
-        def versioned_resolver(self) -> Any:
-            return {}
-
-    yaml = YAML()
-    yaml.Resolver = AsWritten
-    yaml.width = 4096
-    yaml.preserve_quotes = True
-    yaml.allow_unicode = True
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    return yaml
-
-
-def _dumped(document: Any, yaml: Any = None) -> str:
-    out = io.StringIO()
-    yaml = yaml or _round_trip()
-    yaml.dump(_styled(document, 0), out)
-    return out.getvalue()
-
-
-def _styled(value: Any, depth: int) -> Any:
-    """New maps and lists as the writer wants them: the outer levels on lines, the inner ones in braces."""
-    from ruamel.yaml.comments import CommentedMap, CommentedSeq
-
-    if isinstance(value, (CommentedMap, CommentedSeq)):
-        return value
-    made: Any
-    if isinstance(value, dict):
-        made = CommentedMap((_quoted(name), _styled(part, depth + 1)) for name, part in value.items())
-    elif isinstance(value, list):
-        made = CommentedSeq(_styled(part, depth + 1) for part in value)
-    else:
-        return _quoted(value)
-    one_entry = depth == 2 and isinstance(value, dict) and len(value) == 1  # - token: {…}
-    if (depth > 1 and not one_entry) or not value or not any(isinstance(part, (dict, list)) for part in _parts(value)):
-        made.fa.set_flow_style()
-    return made
-
-
-def _parts(value: Any) -> Any:
-    return value.values() if isinstance(value, dict) else value
-
-
-def _quoted(text: str) -> Any:
-    """Texts of letters, digits and a few safe signs stay plain; all others stand in double quotes."""
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
-
-    return text if re.fullmatch(r"[\w.][\w .+/-]*(?<! )", text) else DoubleQuotedScalarString(text)
-
-
-def _put(document: Any, name: str, value: Any) -> None:
-    """One section changed: what is the same inside it, and its comments, stays."""
-    if value is None:
-        del document[name]
-    elif name not in document:
-        document[name] = _styled(value, 1)
-    else:
-        document[name] = _merged(document[name], value, 1)
-
-
-def _merged(old: Any, new: Any, depth: int) -> Any:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for name in [name for name in old if name not in new]:
-            del old[name]
-        for name, part in new.items():
-            old[name] = _merged(old[name], part, depth + 1) if name in old else _styled(part, depth + 1)
-        return old
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for at, part in enumerate(new):
-            old[at] = _merged(old[at], part, depth + 1)
-        return old
-    return old if _means_the_same(old, new) else _styled(new, depth)
-
-
-def _means_the_same(old: Any, new: Any) -> bool:
-    try:
-        return float(old) == float(new)
-    except (TypeError, ValueError):
-        return bool(old == new)
