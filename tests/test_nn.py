@@ -219,6 +219,8 @@ def test_what_the_fused_call_is_given(monkeypatch, rule, grouped):
     else:
         has_bias = Rule.of(the_rule).bias is not None
         assert table.dtype == (torch.float64 if has_bias else torch.bool)
+        readable = table > -math.inf if has_bias else table
+        assert readable.any(-1).all()  # no kernel is asked to divide 0 by 0
 
 
 @pytest.mark.parametrize("lead", [(), (2,), (2, 2)])
@@ -634,6 +636,13 @@ def test_a_trace_of_half_precision(dtype, step):
     output, weights = module(x, "causal")
     np.testing.assert_allclose(trace.weights, weights.detach().float(), atol=4 * step)
     np.testing.assert_allclose(trace.output, output.detach().float(), atol=8 * step)
+
+
+def test_a_trace_records_no_graph():
+    module, tracked = made("4 heads"), []
+    module.w_q.register_forward_hook(lambda *args: tracked.append(args[-1].requires_grad))
+    module.trace(drawn(N), WORDS)
+    assert tracked == [False]
 
 
 def test_a_trace_keeps_a_torch_rule_as_numpy():
