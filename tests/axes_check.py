@@ -106,7 +106,7 @@ def _fields(record: Any) -> list[tuple[str, Any, str]]:
 
 @functools.cache
 def _class_axes(kind: type) -> dict[str, str]:
-    if kind.__name__ != "Steps":  # the others keep what was given to them: lists are arrays only afterwards
+    if kind is not jumok.path.Steps:
         return {}
     hints = typing.get_type_hints(kind, include_extras=True)
     return {name: said for name, hint in hints.items() if (said := axes_in(hint)) is not None}
@@ -122,6 +122,8 @@ def switch_on() -> list[str]:
     for module in modules:
         for owner in [module, *_own(module, inspect.isclass)]:
             for function in list(_own(owner, inspect.isfunction, module)):
+                if function.__name__ == "__init__" and owner is not jumok.path.Steps:
+                    continue  # the door: what is given to a rule becomes an array inside
                 if (wrapped := checked(function)) is not None:
                     _put(owner, function, wrapped)
                     names.append(f"{module.__name__}.{function.__qualname__}")

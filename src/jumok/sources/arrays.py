@@ -60,7 +60,7 @@ def from_x(
         rule=Rule.of(rule),
         x=x,
         heads=heads,
-        dimensions=None if dimensions is None else tuple(dimensions),
+        dimensions=dimensions,  # type: ignore[arg-type]  # the Trace makes them a tuple
         source=source or Source(kind="arrays", shared_heads=_shared(n_heads, n_kv_heads)),
     )
 
