@@ -12,7 +12,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, overload
@@ -330,13 +330,17 @@ class Reading(Sequence[Trace]):
     source: Source = Source()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "layers", tuple(self.layers))
-        for layer in self.layers:
-            if not isinstance(layer, Trace):
-                raise InputError(
-                    en=f"a Reading expects Traces, one a layer, got {type(layer).__name__}.",
-                    ko=f"Reading에는 층마다 Trace 하나가 필요한데 {type(layer).__name__}이(가) 왔습니다.",
-                )
+        _is_a("source", self.source, Source)
+        given: Any = self.layers
+        layers = tuple(given) if isinstance(given, Iterable) else (given,)
+        kinds = [type(layer).__name__ for layer in layers if not isinstance(layer, Trace)]
+        if kinds or not isinstance(given, Iterable):
+            came = kinds[0] if kinds else "one Trace"
+            raise InputError(
+                en=f"a Reading expects a list of Traces, one a layer, got {came}.",
+                ko=f"Reading에는 층마다 하나씩 Trace의 목록이 필요한데 {came}이(가) 왔습니다.",
+            )
+        object.__setattr__(self, "layers", layers)
 
     @overload
     def __getitem__(self, layer: int) -> Trace: ...
