@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, JumokError, UnknownName
+from ..errors import InputError, JumokError, ShapeError, UnknownName
 from ..path import Rule
 from ..path.allowed import Allowed, everything
 from ..path.positions import PositionBias, Rotary, sinusoidal
@@ -97,6 +97,16 @@ class Example:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x", frozen("x", self.x, ndim=2, tokens=[Token(t) for t in self.tokens]))
+        for axis, name, n in (
+            ("rows", "tokens", len(self.tokens)),
+            ("columns", "dimensions", len(self.dimensions or ())),
+        ):
+            size = self.x.shape[axis == "columns"]
+            if n != size and not (axis == "columns" and self.dimensions is None):
+                raise ShapeError(
+                    en=f"x has {axis}={size}, but there are {n} {name}. x is {self.x.shape}, read as (token, d_model).",
+                    ko=f"x는 {axis}={size}인데 {name}은(는) {n}개입니다. x의 모양 {self.x.shape}은(는) (token, d_model)로 읽습니다.",
+                )
         if not self.layers:
             raise InputError(
                 en="an example has at least one layer, got none.",

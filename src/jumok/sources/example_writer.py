@@ -242,14 +242,19 @@ def _mask(example: Example, allowed: Allowed) -> Any:
         "window": lambda rule: None if rule.offset else {"window": _window(rule)},
         "document": lambda rule: {"document": _documents(rule.ids)} if len(rule.ids) == n and not rule.offset else None,
         "padding": lambda rule: _padding(example, rule.keys) if len(rule.keys) == n else None,
-        "both": lambda rule: {"all": [_mask(example, rule.first), _mask(example, rule.second)]},
-        "either": lambda rule: {"any": [_mask(example, rule.first), _mask(example, rule.second)]},
+        "both": lambda rule: {"all": [_mask(example, part) for part in _joined(rule, "both")]},
+        "either": lambda rule: {"any": [_mask(example, part) for part in _joined(rule, "either")]},
     }
     said = words[allowed.kind](allowed) if allowed.kind in words else None
     if said is not None:
         return said
     allowed.fits(n, n)
     return [[str(int(cell)) for cell in row] for row in allowed.block(np.arange(n), np.arange(n))]
+
+
+def _joined(rule: Any, kind: str) -> list[Any]:
+    """The rules that are joined, in order, however they were bracketed."""
+    return [*_joined(rule.first, kind), *_joined(rule.second, kind)] if rule.kind == kind else [rule]
 
 
 def _window(rule: Any) -> Any:

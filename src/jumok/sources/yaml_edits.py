@@ -55,7 +55,8 @@ def written(sections: Mapping[str, Any]) -> str:
 def _entry(name: str, value: Any, indent: int) -> str:
     """``name: value``; lines after the first are indented by two more than ``indent``."""
     key, short = _scalar(name), _flow(value)
-    on_lines = _nested(value) and (indent == 0 or (isinstance(value, dict) and len(short) > WIDTH))
+    outer = indent == 0 and (isinstance(value, list) or len(value) > 1)
+    on_lines = _nested(value) and (outer or (isinstance(value, dict) and len(short) > WIDTH))
     if not on_lines:
         return f"{key}: {short}"
     line = "\n" + " " * (indent + 2)

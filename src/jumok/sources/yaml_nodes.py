@@ -176,9 +176,13 @@ _PROBLEMS = {  # what ruamel.yaml says: what to tell a person
         "a name without ': ' behind it, or a value that is indented less than it should be",
         "이름 뒤에 ': '이 없거나 값의 들여쓰기가 모자랍니다",
     ),
-    r"expected <block end>": (
+    r"expected <block end>|expected '<document start>'": (
         "the indentation does not fit the lines above",
         "들여쓰기가 윗줄과 맞지 않습니다",
+    ),
+    r"sequence entries are not allowed": (
+        "'- ' stands where no list can begin; begin the list on a line of its own",
+        "목록이 시작될 수 없는 곳에 '- '가 있습니다. 목록은 새 줄에서 시작하십시오",
     ),
     r"unknown escape character": (
         r"in double quotes \ begins an escape; write \\ for the sign itself",
