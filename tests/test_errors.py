@@ -1,0 +1,133 @@
+"""The refusals: one tree, two languages, the same things said in both."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jumok import errors
+from jumok.errors import (
+    ExampleError,
+    InputError,
+    JumokError,
+    MissingExtra,
+    OutputError,
+    OverflowRefused,
+    SavedFileError,
+    ShapeError,
+    TooLargeError,
+    UnknownName,
+)
+
+SRC = Path(errors.__file__).parent
+WORDS = {"en": "expected a number", "ko": "숫자가 필요합니다"}
+KINDS = [getattr(errors, name) for name in errors.__all__]
+NAMES = {kind.__name__ for kind in KINDS} - {"MissingExtra"}  # it writes its own message
+
+ALL = [
+    JumokError(**WORDS),
+    InputError(**WORDS),
+    ShapeError(**WORDS),
+    UnknownName(**WORDS),
+    ExampleError(**WORDS, line=3, column=7),
+    SavedFileError(**WORDS),
+    OverflowRefused(**WORDS, row=1, column=2),
+    TooLargeError(**WORDS, bytes_needed=80_000_000_000),
+    OutputError(**WORDS),
+    MissingExtra(extra="cli", package="rich"),
+]
+
+
+def test_every_kind_is_here() -> None:
+    assert [type(error) for error in ALL] == sorted(KINDS, key=[type(error) for error in ALL].index)
+    assert {type(error) for error in ALL} == set(KINDS)
+
+
+@pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
+def test_an_error_speaks_both_languages_wherever_it_goes(error: JumokError) -> None:
+    said = vars(error)
+    for same in (error, copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
+        assert type(same) is type(error)
+        assert vars(same) == said
+        assert str(same) == same.text() == same.text("en") == error.en
+        assert same.text("ko") == error.ko
+        assert re.search("[가-힣]", same.text("ko"))
+
+
+def test_python_knows_what_they_are() -> None:
+    builtin = {InputError: ValueError, OutputError: OSError, MissingExtra: ImportError}
+    for kind, base in builtin.items():
+        assert issubclass(kind, base)
+    inputs = (ShapeError, UnknownName, ExampleError, SavedFileError, OverflowRefused, TooLargeError)
+    assert all(issubclass(kind, InputError) for kind in inputs)
+
+
+def test_the_drawing_shows_the_tree() -> None:
+    drawn = re.findall(r"^ *[│├└─ ]*([A-Z]\w+)", errors.__doc__.split("::")[1].split("``")[0], flags=re.M)
+    assert set(drawn) == {kind.__name__ for kind in KINDS}
+
+
+def test_the_missing_extra_says_what_to_install() -> None:
+    error = MissingExtra(extra="cli", package="rich")
+    assert "pip install 'jumok[cli]'" in error.en
+    assert "pip install 'jumok[cli]'" in error.ko
+    assert error.extra == "cli"
+
+
+# every refusal in the source ------------------------------------------------------------------------
+
+
+def refusals() -> Iterator[Any]:
+    """Every call in the source that makes a refusal, or hands both of its texts on."""
+    for file in sorted(SRC.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+                texts = {word.arg: word.value for word in node.keywords if word.arg in ("en", "ko")}
+                if name in NAMES or texts:
+                    yield pytest.param(name, texts, id=f"{file.relative_to(SRC)}:{node.lineno}")
+
+
+REFUSALS = list(refusals())
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(REFUSALS) > 80
+
+
+@pytest.mark.parametrize(("name", "texts"), REFUSALS)
+def test_a_refusal_says_the_same_in_both_languages(name: str, texts: dict[str, ast.expr]) -> None:
+    assert set(texts) == {"en", "ko"}, f"{name} needs en= and ko="
+    assert type(texts["en"]) is type(texts["ko"])
+    assert placeholders(texts["en"]) == placeholders(texts["ko"])
+    if re.search("[A-Za-z]", words(texts["en"])):  # it says something, and does not only hand texts on
+        assert re.search("[가-힣]", words(texts["ko"])), "ko= has no Hangul"
+        assert not re.search("[가-힣]", words(texts["en"])), "en= has Hangul"
+
+
+def words(text: ast.expr) -> str:
+    """What is written in a text outside its placeholders."""
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+
+
+def placeholders(text: ast.expr) -> set[str]:
+    """The names that a text fills in; ``what_ko`` counts as ``what``, and ``ko_at`` as ``en_at``."""
+    filled = [part for part in getattr(text, "values", []) if isinstance(part, ast.FormattedValue)]
+    names = [node.id for part in filled for node in ast.walk(part) if isinstance(node, ast.Name)]
+    return {re.sub(r"^(en|ko)(?=_|$)|_ko$", "", name) for name in names}
+
+
+def test_the_check_sees_what_is_missing() -> None:
+    call = ast.parse('f(en=f"{a} is {b!r}", ko=f"{a_ko}입니다")').body[0].value
+    en, ko = (word.value for word in call.keywords)
+    assert placeholders(en) - placeholders(ko) == {"b"}
+    with pytest.raises(AssertionError):
+        test_a_refusal_says_the_same_in_both_languages("f", {"en": en, "ko": ko})
