@@ -102,8 +102,7 @@ class _Attention(nn.Module):
                 ko=f"tokens는 {len(names)}개인데 x는 {x.shape[0]}행입니다. x의 모양 {tuple(x.shape)}은(는) "
                 f"(토큰, d_model)로 읽습니다.",
             )
-        first = torch.arange(1, device=x.device)
-        _refuse_other_batches(rule.allowed.block(first, first), ())
+        _refuse_other_batches(rule, (), x.device)
         with torch.no_grad():
             made: dict[str, Any] = dict(zip("qkv", self._projected(x), strict=True), x=x)  # copied by the Trace
         return Trace(
@@ -232,8 +231,8 @@ def _by_steps(q: Tensor, k: Tensor, v: Tensor, rule: Rule) -> tuple[Tensor, Tens
         q_, k_, v_ = (a.float() if a.dtype.itemsize < 4 else a for a in (q, k, v))
         for name, a in (("q", q_), ("k", k_), ("v", v_)):
             _refuse_not_finite(name, a)
+        _refuse_other_batches(rule, q.shape[:-3], q.device)
         steps = Steps(q_, k_, v_, rule)
-        _refuse_other_batches(steps.allowed, q.shape[:-3])
         return steps.mixed.to(v.dtype), steps.weights.to(v.dtype)
 
 
@@ -258,10 +257,9 @@ def _fused_with_table(q: Tensor, k: Tensor, v: Tensor, rule: Rule) -> tuple[Tens
     A query that may read nothing is let read everything and its result set to 0, so that no kernel
     divides 0 by 0.
     """
+    _refuse_other_batches(rule, q.shape[:-3], q.device)
     at = torch.arange(q.shape[-2], device=q.device)
-    allowed = rule.allowed.block(at, at)
-    _refuse_other_batches(allowed, q.shape[:-3])
-    allowed = allowed.unsqueeze(-3)  # the same for all heads
+    allowed = rule.allowed.block(at, at).unsqueeze(-3)  # the same for all heads
     reads = allowed.any(-1, keepdim=True)
     table = allowed | ~reads
     if rule.bias is not None:
@@ -314,9 +312,10 @@ def _check(module: _Attention, x: Any, rule: Rule, one_sequence: bool = False) -
     rule.fits(module.n_heads, x.shape[-2], x.shape[-2])
 
 
-def _refuse_other_batches(allowed: Tensor, ours: tuple[int, ...]) -> None:
-    """The rule's leading axes must be those of x, or 1, or missing."""
-    theirs = tuple(allowed.shape[:-2])
+def _refuse_other_batches(rule: Rule, ours: tuple[int, ...], device: torch.device) -> None:
+    """The rule's leading axes must be those of x, or 1, or missing; one query and key tell."""
+    first = torch.arange(1, device=device)
+    theirs = tuple(rule.allowed.block(first, first).shape[:-2])
     paired = zip(reversed(theirs), reversed(ours), strict=False)
     if len(theirs) > len(ours) or any(n not in (1, m) for n, m in paired):
         raise ShapeError(
