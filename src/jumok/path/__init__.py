@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from array_api_compat import array_namespace
-
 from . import axes as ax
 from .described import like
+from .library import array_namespace
 from .output import joined, mixed, weighted_values
 from .qkv import projected, split
 from .rule import Rule

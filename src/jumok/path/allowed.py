@@ -14,13 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from array_api_compat import array_namespace
-
 from ..errors import InputError, ShapeError
 from .axes import Allowed as AllowedBlock
 from .axes import Array, Keys, Queries
 from .checked import agree, booleans, seen, whole, whole_numbers
 from .described import Described, like
+from .library import array_namespace
 
 __all__ = ["Allowed", "causal", "document", "everything", "padding", "table", "window"]
 

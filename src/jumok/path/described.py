@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy_array, is_torch_array
+from array_api_compat import device, is_array_api_obj, is_numpy_array, is_torch_array
 
 from ..errors import InputError
 from .axes import Array
+from .library import array_namespace
 
 __all__ = ["Described", "described", "kept", "like", "restored"]
 

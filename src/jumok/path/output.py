@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
 from .axes import Mixed, OutBias, OutProjection, Output, V, WeightedValues, Weights
+from .library import array_namespace
 from .products import added, matmul
 
 __all__ = ["joined", "mixed", "weighted_values"]

@@ -11,12 +11,11 @@ from bisect import bisect
 from dataclasses import dataclass
 from typing import Any
 
-from array_api_compat import array_namespace
-
 from ..errors import InputError, ShapeError
 from .axes import Array, Bias, Keys, PerHead, PositionCode, Queries
 from .checked import above_zero, finite, flag, of_heads, whole
 from .described import Described, like
+from .library import array_namespace
 from .products import largest
 
 __all__ = ["PositionBias", "Rotary", "alibi", "alibi_slopes", "relative", "sinusoidal", "t5", "table"]

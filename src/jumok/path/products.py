@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from array_api_compat import array_namespace
-
 from ..errors import OverflowRefused
 from .axes import Array
+from .library import array_namespace
 
 __all__ = ["added", "bound", "ceiling", "fits", "known", "largest", "matmul", "refuse_beyond"]
 

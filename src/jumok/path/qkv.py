@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
 from .axes import Array, Joined, PerHead, Projection, X
+from .library import array_namespace
 from .products import added, matmul
 
 __all__ = ["projected", "split"]

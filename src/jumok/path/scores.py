@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
 from .axes import Bias, K, Q, Scaled, Scores
+from .library import array_namespace
 from .products import ceiling, matmul, refuse_beyond
 
 __all__ = ["dot", "scaled"]

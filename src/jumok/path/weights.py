@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
 from .axes import Allowed, Scaled, Sink, Weights
+from .library import array_namespace
 
 __all__ = ["softmax"]
 
