@@ -277,7 +277,7 @@ def test_gradients_against_finite_differences(name, rule):
         return torch.func.functional_call(module, dict(zip(names, parameters, strict=True)), (x, rule))
 
     names, parameters = zip(*module.named_parameters(), strict=True)
-    assert torch.autograd.gradcheck(both, (x, *parameters))
+    assert torch.autograd.gradcheck(both, (x, *parameters), fast_mode=True)  # along random directions
 
 
 # torch's own attention --------------------------------------------------------------------------
@@ -561,7 +561,7 @@ WORDS = ["나는", "은행", "에", "돈을", "맡겼다"]
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", MODULES)
-@pytest.mark.parametrize(("dtype", "atol"), [(torch.float64, 1e-12), (torch.float32, 1e-5)])
+@pytest.mark.parametrize(("dtype", "atol"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
 def test_a_trace_agrees_with_forward(name, rule, dtype, atol):
     module, x = made(name, dtype), drawn(N, dtype=dtype)
     rule = RULES[rule](module.n_heads)
