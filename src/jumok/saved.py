@@ -45,10 +45,14 @@ def save(record: Trace | Reading, path: str | os.PathLike[str]) -> Path:
 
 def _write_safetensors(name: str, tensors: dict[str, Any], metadata: dict[str, str]) -> None:
     from safetensors import SafetensorError
+    from safetensors.numpy import save as as_bytes
     from safetensors.numpy import save_file
 
     try:
-        save_file(tensors, name, metadata=metadata)
+        if Path(name).is_file():
+            save_file(tensors, name, metadata=metadata)
+        else:  # a device or a pipe, which save_file would put a file in the place of
+            Path(name).write_bytes(as_bytes(tensors, metadata=metadata))
     except SafetensorError as error:  # a full disk, or a record beyond what a header may hold
         raise OSError(str(error)) from error
 
