@@ -212,7 +212,8 @@ def attended(example: Example, rule: Any = None) -> Trace | Reading:
         trace = _attended_layer(example, tokens, x, at, block, rule)
         traces.append(trace)
         if at + 1 < len(example.layers):
-            x = trace.output if trace.x is None or not block.residual else trace.x + trace.output
+            with np.errstate(over="ignore"):  # a sum that does not fit is refused by the next layer, with its place
+                x = trace.output if trace.x is None or not block.residual else trace.x + trace.output
     if len(traces) == 1:
         return traces[0]
     return Reading(tuple(traces), Source(kind="example", name=example.name, details=_details(example)))

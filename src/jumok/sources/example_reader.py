@@ -46,6 +46,7 @@ MOST_TOKENS = 1000
 MOST_DIMENSIONS = 512
 MOST_NUMBERS = 4_000_000  # in x and all weights together: 32 MB
 MOST_SCORES = 50_000_000  # tokens × tokens × heads, where a next layer needs them at once: about a second
+MOST_SCALE = 1e15  # of random numbers
 MOST_NAMES = 24  # in a message
 
 
@@ -228,10 +229,20 @@ class _Reader:
             if "generator" in part
             else "numpy-legacy",
             "order": order,
-            "scale": {name: self.number(value) for name, value in scales.items()},
+            "scale": {name: self.random_scale(value) for name, value in scales.items()},
             "d_model": d_model,
             "d_k": d_k,
         }
+
+    def random_scale(self, node: Node) -> float:
+        value = self.number(node)
+        if abs(value) > MOST_SCALE:
+            raise self.wrong(
+                node,
+                f"a scale from {-MOST_SCALE:g} to {MOST_SCALE:g} is expected, such as 0.5, got {value:g}",
+                f"{-MOST_SCALE:g}부터 {MOST_SCALE:g}까지의 배율(예: 0.5)이 필요한데 {value:g}이(가) 왔습니다",
+            )
+        return value
 
     def layers(self, top: dict[str, Node], root: Node, x: Any, drawn: dict[str, Any]) -> tuple[Block, ...]:
         if "layers" not in top:

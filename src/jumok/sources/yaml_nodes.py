@@ -95,9 +95,9 @@ def _decoded(path: str, data: bytes) -> str:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise _whole(path, *_other_encoding("UTF-16", "UTF-16"))
     if b"\0" in data:
-        for name in ("UTF-16LE", "UTF-16BE"):
-            if "tokens".encode(name) in data:
-                raise _whole(path, *_other_encoding(name, name))
+        name = "UTF-16LE" if data.index(b"\0") % 2 else "UTF-16BE"
+        if "tokens".encode(name) in data:
+            raise _whole(path, *_other_encoding(name, name))
         raise _whole(
             path,
             "it is a binary file, not text. An example file is text in UTF-8; `jumok new my.yaml` writes a starter",
@@ -107,11 +107,7 @@ def _decoded(path: str, data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         at = error.start
-    try:
-        hangul = any("가" <= letter <= "힣" for letter in data.decode("cp949"))
-    except UnicodeDecodeError:
-        hangul = False
-    if hangul:
+    if _n_hangul(data, "cp949", "strict") > 4 * _n_hangul(data, "utf-8", "ignore"):  # else UTF-8 that was damaged
         raise _whole(path, *_other_encoding("CP949 (EUC-KR)", "CP949"))
     line = data.count(b"\n", 0, at) + 1
     raise _whole(
@@ -121,12 +117,20 @@ def _decoded(path: str, data: bytes) -> str:
     )
 
 
+def _n_hangul(data: bytes, encoding: str, errors: str) -> int:
+    """How many Hangul syllables stand in the data, read in an encoding; 0 where it cannot be."""
+    try:
+        return sum("가" <= letter <= "힣" for letter in data.decode(encoding, errors))
+    except UnicodeDecodeError:
+        return 0
+
+
 def _other_encoding(name: str, iconv: str) -> tuple[str, str]:
     how = f"iconv -f {iconv} -t UTF-8 old.yaml > new.yaml"
     return (
-        f"it is saved as {name}; UTF-8 is expected. In an editor choose 'Save as' with encoding UTF-8, or run: {how}",
-        f"{name}로 저장된 파일입니다. UTF-8이어야 합니다. 편집기(메모장 등)에서 '다른 이름으로 저장'을 골라 인코딩을 "
-        f"UTF-8로 바꾸거나 다음 명령을 쓰십시오: {how}",
+        f"it is saved as {name}; UTF-8 is expected. In an editor choose Save as with encoding UTF-8, or run: {how}",
+        f"{name} 인코딩으로 저장된 파일입니다. UTF-8이어야 합니다. 편집기(메모장 등)의 다른 이름으로 저장에서 인코딩을 "
+        f"UTF-8로 고르거나 다음 명령을 쓰십시오: {how}",
     )
 
 
@@ -372,6 +376,7 @@ def _place(event: Any) -> tuple[int, int, int]:
 
 def refused(name: str, en: str, ko: str, line: int | None = None, column: int | None = None) -> ExampleError:
     """The refusal of a place in a file, with its line and column."""
+    name = name if name.isprintable() else repr(name)
     en_at = name if line is None else f"{name}, line {line}, column {column}"
     ko_at = name if line is None else f"{name} {line}행 {column}열"
     return ExampleError(en=f"{en_at}: {en}.", ko=f"{ko_at}: {ko}.", line=line, column=column)
