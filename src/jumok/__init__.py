@@ -30,7 +30,6 @@ __all__ = [
     "errors",
     "explain",
     "load",
-    "nn",
     "positions",
     "scaling",
 ]
@@ -82,10 +81,11 @@ def __getattr__(name: str) -> Any:
     elif name in _HOME:
         value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        offered = ", ".join(__dir__())
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}. It offers: {offered}", name=name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "nn"])  # nn is not in __all__: a star import must work without PyTorch

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
+import rich  # noqa: F401 (missing here, before anything is printed, rather than half-way)
 
 from . import __version__
 from .errors import InputError, JumokError, OutputError

@@ -1,9 +1,9 @@
 """explain: sections in order, both languages, golden texts."""
 
 import pytest
-from golden import same_as_golden
 
 import jumok
+from golden import same_as_golden
 from jumok.errors import InputError, UnknownName
 from jumok.explanation.facts import SECTIONS
 

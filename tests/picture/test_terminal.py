@@ -5,11 +5,11 @@ import re
 
 import numpy as np
 import pytest
-from golden import same_as_golden
 from rich.cells import cell_len
 from rich.console import Console
 
 import jumok
+from golden import same_as_golden
 from jumok.picture.terminal import Screen, _pieces, _ramp
 
 ODD = [
@@ -61,7 +61,7 @@ def test_no_line_is_wider_than_the_terminal(name: str, lang: str, width: int) ->
 def test_numbers_under_wide_letters_end_where_the_letters_end() -> None:
     lines = screen_of(jumok.attend(jumok.load("bank-money")), "ko", 120).splitlines()
     start = next(i for i, line in enumerate(lines) if line == "softmax")
-    table = [line for line in lines[start + 3 : start + 11]]
+    table = lines[start + 3 : start + 11]
     assert len({cell_len(line) for line in table}) == 1
 
 

@@ -69,6 +69,7 @@ def _vectors(trace: Trace, stage: str, queries: list[int] | None) -> list[Grid]:
     read = stage in ("k", "v")
     tokens = trace.read_tokens if read else trace.tokens
     at = list(range(len(tokens))) if queries is None or (read and trace.key_tokens is not None) else queries
+    values: Any
     if stage in ("mixed", "output"):
         values = trace.rows(stage, queries=at)
     else:
