@@ -113,6 +113,24 @@ def test_hidden_cells_and_rows() -> None:
     assert re.search(r"1 +● +·", text)
 
 
+def test_before_the_mask_every_score_is_shown() -> None:
+    trace = jumok.attend(jumok.load("student"), rule="causal")
+    text = screen_of(trace)
+    scaled, weights = text[text.index("q · k ÷") :], text[text.index("softmax") :]
+    assert "·" not in scaled[: scaled.index("mask")].partition("\n")[2]
+    assert "·" in weights[: weights.index("weight ×")]
+
+
+def test_the_temperature_is_told_apart_from_the_root() -> None:
+    text = "dimensions: [a, b]\ntokens: [{p: {a: 1}}, {q: {b: 1}}]\ntemperature: 2\n"
+    from jumok.sources.example import parse
+
+    trace = jumok.attend(parse(text))
+    assert "q · k ÷ √2 ÷ 2" in screen_of(trace)
+    assert "1 ÷ √2 ÷ 2 (temperature) = 0.354" in str(jumok.explain(trace, "p"))
+    assert "÷ 2 (온도)" in str(jumok.explain(trace, "p", "ko"))
+
+
 class Cp949(io.StringIO):
     encoding = "cp949"
 

@@ -6,6 +6,7 @@ each kind in each language. Numbers come from the Trace, one row at a time, so a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..trace import Reading, Trace
 
-__all__ = ["SECTIONS", "Fact", "facts_of", "facts_of_layers", "names_of"]
+__all__ = ["SECTIONS", "Fact", "facts_of", "facts_of_layers", "names_of", "scale_steps"]
 
 SECTIONS = (
     "embedding", "query", "keys", "scores", "weights", "values", "output",
@@ -111,6 +112,16 @@ def names_of(trace: Trace, what: str) -> list[str] | None:
     return names if trace.n_heads == 1 and width == len(names) else None
 
 
+def scale_steps(trace: Trace) -> list[list[Any]]:
+    """How the scale came about: [["root", d_head]], with a temperature after it, or [["scale", number]]."""
+    scale, temperature = trace.rule.scale, float(trace.source.details.get("temperature") or 1)
+    if scale is None:
+        return [["root", float(trace.d_head)]]
+    if temperature != 1 and math.isclose(scale * temperature * math.sqrt(trace.d_head), 1, rel_tol=1e-12):
+        return [["root", float(trace.d_head)], ["temperature", temperature]]
+    return [["scale", scale]]
+
+
 def _embedding(row: _Row) -> Iterator[Fact]:
     t = row.trace
     yield row.fact("embedding", "token", token=row.token, number=row.query + 1, n=t.n_queries)
@@ -173,8 +184,7 @@ def _keys(row: _Row, head: int) -> Iterator[Fact]:
 
 def _scores(row: _Row, head: int) -> Iterator[Fact]:
     t, q = row.trace, row.q[head]
-    scale = t.rule.scale_for(t.d_head)
-    steps: list[list[Any]] = [["root", float(t.d_head)] if t.rule.scale is None else ["scale", scale]]
+    steps = scale_steps(t)
     if t.rule.softcap is not None:
         steps.append(["softcap", t.rule.softcap])
     yield row.fact("scores", "scores.intro", head, token=row.token)
@@ -190,7 +200,7 @@ def _scores(row: _Row, head: int) -> Iterator[Fact]:
         bias = [["bias", _bias(row, head, key)]] if t.rule.bias is not None else []
         kind = "score" if data["terms"] else "score.none"
         yield row.fact("scores", kind, head, steps=steps + bias, scaled=float(row.scaled[head, key]), **data)
-    if t.rule.scale is None and row.allowed.any():
+    if steps[0][0] == "root" and row.allowed.any():
         yield row.fact("scores", "scores.why_root", head, d_head=t.d_head)
 
 

@@ -251,13 +251,19 @@ class _Filler(string.Formatter):
         return " + ".join(parts) or "0"
 
     def steps(self, value: Any) -> str:
-        said = {"softcap": ("soft cap", "소프트 캡"), "bias": ("position bias", "위치 편향 (position bias)")}
+        said = {
+            "softcap": ("soft cap", "소프트 캡"),
+            "temperature": ("temperature", "온도"),
+            "bias": ("position bias", "위치 편향 (position bias)"),
+        }
         parts = []
         for kind, a in value:
             if kind == "root":
                 parts.append(f"÷ √{number(a)}")
             elif kind == "scale":
                 parts.append(f"× {number(a)}")
+            elif kind == "temperature":
+                parts.append(f"÷ {number(a)} ({said[kind][self.lang == 'ko']})")
             else:
                 word = said[kind][self.lang == "ko"]
                 parts.append(

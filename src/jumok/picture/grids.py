@@ -88,7 +88,7 @@ def _table(trace: Trace, stage: str, queries: list[int] | None) -> list[Grid]:
     at = list(range(trace.n_queries)) if queries is None else queries
     values = trace.rows(stage, queries=at)
     per_head = values if values.ndim == 3 else values[None]
-    hidden = None if stage in ("scores", "allowed") else ~trace.rows("allowed", queries=at)
+    hidden = ~trace.rows("allowed", queries=at) if stage == "weights" else None  # before it, nothing is hidden yet
     rows: list[str | int] = [trace.tokens[i].text for i in at]
     columns: list[str | int] = [token.text for token in trace.read_tokens]
     several = len(per_head) > 1

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..explanation.facts import scale_steps
 from ..explanation.phrases import STAGE_PHRASES
 from ..explanation.words import LANGS, number, shown
 from ..trace import Reading, Trace
@@ -62,7 +63,8 @@ def heading(trace: Trace, grid: Grid, lang: str) -> str:
 
 def _scaled_title(trace: Trace) -> str:
     rule = trace.rule
-    title = f"q · k ÷ √{trace.d_head}" if rule.scale is None else f"q · k × {number(rule.scale)}"
+    signs = {"root": "÷ √{}", "temperature": "÷ {}", "scale": "× {}"}
+    title = " ".join(["q · k", *(signs[kind].format(number(a)) for kind, a in scale_steps(trace))])
     title = title if rule.softcap is None else f"{number(rule.softcap)} · tanh({title} ÷ {number(rule.softcap)})"
     return title if rule.bias is None else f"{title} + bias"
 

@@ -174,8 +174,7 @@ class Screen:
 
     def _stages(self, trace: Trace, focus: int) -> None:
         stages = ["x", "w_q", "w_k", "w_v", "q", "k", "v", "scores", "scaled"]
-        stages += ["allowed"] if trace.rule.allowed.kind != "everything" else []
-        stages += ["weights", "weighted_values"]
+        stages += ["allowed", "weights", "weighted_values"]
         w_o = trace.heads is not None and trace.heads.w_o is not None
         stages += (["mixed"] if trace.n_heads > 1 or w_o else []) + (["w_o"] if w_o else []) + ["output"]
         for stage in stages:
@@ -192,7 +191,9 @@ class Screen:
             if stage in STAGE_PHRASES:
                 said = STAGE_PHRASES[stage][1 + LANGS.index(self.lang)]
                 self.say(said.replace("●", self.yes).replace("·", self.no) if stage == "allowed" else said, "dim")
-            if stage[:2] == "w_" and _is_identity(grid.values):
+            if stage == "allowed" and not whole and bool(np.all(grid.values)):
+                self.say(self.word("everything"))
+            elif stage[:2] == "w_" and _is_identity(grid.values):
                 self.say(self.word("identity", name=f"W_{stage[-1].upper()}", to=stage[-1].upper()))
             else:
                 self.grid(grid, focus, MOST_COLUMNS if not whole else None)
