@@ -1,5 +1,6 @@
 """A YAML file as texts with places: what is read, what is refused, and that nothing in it is run."""
 
+import contextlib
 import time
 import tracemalloc
 
@@ -173,7 +174,7 @@ BOMBS = {
 def test_aliases_that_explode_are_counted_and_not_unfolded(what):
     tracemalloc.start()
     start = time.process_time()
-    with pytest.raises(ExampleError, match="entries, aliases .* unfolded") as caught:
+    with pytest.raises(ExampleError, match=r"entries, aliases .* unfolded") as caught:
         parse(BOMBS[what], "f")
     held_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -208,10 +209,8 @@ SLOW = {
 def test_a_hostile_text_takes_a_second_at_most(what):
     """Half a second where nothing else runs; a scanner that goes back over what it read would take minutes."""
     start = time.process_time()
-    try:
+    with contextlib.suppress(ExampleError):
         parse(SLOW[what], "f")
-    except ExampleError:
-        pass
     assert time.process_time() - start < 4
 
 

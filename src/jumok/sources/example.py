@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import InputError, JumokError, ShapeError, UnknownName
 from ..path import Rule
 from ..path.allowed import Allowed, everything
+from ..path.checked import above_zero
 from ..path.positions import PositionBias, Rotary, sinusoidal
 from ..trace import Floats, Reading, Source, Token, Trace, frozen, unknown_name
 from .arrays import from_x
@@ -62,11 +63,12 @@ class Block:
 
     def rule(self) -> Rule:
         """How this layer's scores become weights; the temperature is folded into the scale."""
-        d_head = self.w_q.shape[1] // self.n_heads
-        scale = Rule(scale=self.scale).scale_for(d_head) / self.temperature
         bias = self.positions if isinstance(self.positions, PositionBias) else None
-        usual = self.scale is None and self.temperature == 1
-        return Rule(scale=None if usual else scale, allowed=self.allowed, bias=bias)
+        if self.scale is None and self.temperature == 1:
+            return Rule(allowed=self.allowed, bias=bias)
+        d_head = max(1, self.w_q.shape[1] // max(1, self.n_heads))  # heads that do not fit are refused where q is made
+        scale = Rule(scale=self.scale).scale_for(d_head)
+        return Rule(scale=scale / above_zero("temperature", self.temperature), allowed=self.allowed, bias=bias)
 
 
 @dataclass(frozen=True, eq=False)

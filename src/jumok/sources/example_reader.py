@@ -295,12 +295,12 @@ class _Reader:
             allowed=self.mask(part.get("mask")),
             residual=self.yes_or_no(part["residual"]) if "residual" in part else False,
         )
+        self.check_heads(block, part, where)
         try:
             block.rule()
         except InputError as error:
             raise self.refused(part.get("temperature", part.get("scale", where)), error) from None
         self.check_mask(block.allowed, part.get("mask", where))
-        self.check_heads(block, part, where)
         n_kv_heads = block.n_kv_heads or block.n_heads
         width: int = block.w_v.shape[1] // n_kv_heads * block.n_heads if block.w_o is None else block.w_o.shape[1]
         if block.residual and width != d_model:
