@@ -220,7 +220,7 @@ class Screen:
         marked = [grid.row_at is not None and grid.query is None and grid.row_at[r] == focus for r in range(len(rows))]
         most_label = max(8, self.console.width // 3)
         corner = cell_len(self.word("corner")) - 2 if grid.column_at is not None else 1
-        label_width = min(most_label, max([corner, *(cell_len(name) for name in rows)])) + 2
+        label_width = min(most_label, max([corner, *(cell_len(name) for name in rows)])) + 3  # a mark, a space
         widths = [min(24, max([cell_len(columns[c]), *(cell_len(row[c]) for row in cells)])) for c in range(n_columns)]
         for piece in _pieces(widths, self.console.width - label_width - 2):
             self._piece(grid, piece, rows, columns, cells, marked, (label_width, widths))
