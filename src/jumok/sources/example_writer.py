@@ -69,7 +69,8 @@ def _attempts(example: Example) -> Iterator[str]:
 
         root = parse(example.text, example.name)
         old = read(example.text, example.name)
-        before, after = _sections(old, root), _sections(example, root)
+        alike = len(old.tokens) == len(example.tokens) and len(old.layers) == len(example.layers)
+        before, after = _sections(old, root, alike), _sections(example, root, alike)
         if "layers" in after:  # then none of these may stand outside them, not even with its usual value
             before = {name: "" for name in _BLOCK if _child(root, name) is not None} | before
         for one in (before, {name: None if before[name] != after.get(name) else before[name] for name in before}):
@@ -80,10 +81,11 @@ def _attempts(example: Example) -> Iterator[str]:
     yield written(_sections(example))
 
 
-def _sections(example: Example, root: Node | None = None) -> dict[str, Any]:
+def _sections(example: Example, root: Node | None = None, alike: bool = False) -> dict[str, Any]:
     """The example as plain names, lists and texts, in order.
 
     root : the file's nodes, whose way to spell things is kept; None for the simplest spelling
+    alike : True where tokens and layers are as many as in the file, so that each has its own node there
     """
     drawn = _still_random(example)
     tokens = [_nfc(token) for token in example.tokens]
@@ -91,7 +93,7 @@ def _sections(example: Example, root: Node | None = None) -> dict[str, Any]:
         "title": _by_language(example.title),
         "sentence": _nfc(example.sentence) if example.sentence != " ".join(example.tokens) else None,
         "dimensions": [_nfc(name) for name in example.dimensions] if example.dimensions else None,
-        "tokens": tokens if drawn else _tokens(example, tokens, _child(root, "tokens")),
+        "tokens": tokens if drawn else _tokens(example, tokens, _child(root, "tokens"), alike),
         "random": {name: _plain(value) for name, value in (example.random or {}).items()} if drawn else None,
         "wanted": _wanted(example),
         "focus": None if example.focus is None else _name(example, example.focus),
@@ -102,10 +104,9 @@ def _sections(example: Example, root: Node | None = None) -> dict[str, Any]:
     if len(example.layers) == 1 and layers is None:
         said |= _block(example, example.layers[0], drawn, root)
     else:
-        nodes = layers.items if isinstance(layers, Seq) else ()
+        nodes = layers.items if isinstance(layers, Seq) and alike else [None] * len(example.layers)
         said["layers"] = [
-            _block(example, block, drawn=False, like=nodes[at] if at < len(nodes) else None)
-            for at, block in enumerate(example.layers)
+            _block(example, block, False, like) for block, like in zip(example.layers, nodes, strict=True)
         ]
     return {name: said[name] for name in _ORDER if said.get(name) is not None}
 
@@ -138,17 +139,20 @@ def _by_language(words: Mapping[str, str]) -> Any:
     return dict(words) or None
 
 
-def _tokens(example: Example, tokens: list[str], like: Node | None) -> list[Any]:
-    entries = [pair[1] for item in getattr(like, "items", ()) if isinstance(item, Map) for pair in item.pairs]
-    if example.dimensions is None or any(isinstance(entry, Seq) for entry in entries):
-        return [{token: [_number(a) for a in row]} for token, row in zip(tokens, example.x, strict=True)]
-    return [{token: _named(example, row)} for token, row in zip(tokens, example.x, strict=True)]
+def _tokens(example: Example, tokens: list[str], like: Node | None, alike: bool) -> list[Any]:
+    items = like.items if isinstance(like, Seq) else ()
+    nodes = [item.pairs[0][1] if isinstance(item, Map) else None for item in items]
+    if not alike:  # all as lists where one is
+        nodes = [next((node for node in nodes if isinstance(node, Seq)), None)] * len(tokens)
+    return [{token: _row(example, row, node)} for token, row, node in zip(tokens, example.x, nodes, strict=True)]
 
 
-def _named(example: Example, row: Any) -> dict[str, str]:
-    """The numbers of a row that are not 0, by the names of their dimensions."""
-    names = map(_nfc, example.dimensions or ())
-    return {name: _number(a) for name, a in zip(names, row, strict=True) if a}
+def _row(example: Example, row: Any, like: Node | None) -> Any:
+    """The numbers of a row: a list, or by the names of their dimensions those that are not 0 or that the file names."""
+    names = [_nfc(name) for name in example.dimensions or ()]
+    if len(names) != len(row) or isinstance(like, Seq):
+        return [_number(a) for a in row]
+    return {name: _number(a) for name, a in zip(names, row, strict=True) if a or _child(like, name) is not None}
 
 
 def _block(example: Example, block: Block, drawn: bool, like: Node | None) -> dict[str, Any]:
@@ -206,8 +210,9 @@ def _diagonal(example: Example, diagonal: Any, like: Node | None) -> dict[str, A
     usual = 1.0 if np.sum(diagonal == 1) >= np.sum(diagonal == 0) else 0.0
     if _child(like, "diagonal") is not None:
         usual = float(rest.text) if isinstance(rest, Scalar) else 1.0
-    names = map(_nfc, example.dimensions or ())
-    given = {name: _number(a) for name, a in zip(names, diagonal, strict=True) if a != usual}
+    names, spelled = map(_nfc, example.dimensions or ()), _child(like, "diagonal")
+    pairs = zip(names, diagonal, strict=True)
+    given = {name: _number(a) for name, a in pairs if a != usual or _child(spelled, name) is not None}
     return {"diagonal": given, "otherwise": _number(usual)}
 
 
@@ -224,9 +229,8 @@ def _rows(example: Example, w: Any, like: Node | None) -> dict[str, Any]:
     names = [_nfc(name) for name in example.dimensions or ()]
     rows: dict[str, Any] = {}
     for name, row, without in zip(names, w, base, strict=True):
-        if not np.array_equal(row, without):
-            as_list = len(row) != len(names) or isinstance(_child(spelled, name), Seq)
-            rows[name] = [_number(a) for a in row] if as_list else _named(example, row)
+        if not np.array_equal(row, without) or _child(spelled, name) is not None:
+            rows[name] = _row(example, row, _child(spelled, name))
     return {"rows": rows, "otherwise": usual}
 
 
@@ -241,7 +245,7 @@ def _mask(example: Example, allowed: Allowed) -> Any:
         "causal": lambda rule: None if rule.offset else "causal",
         "window": lambda rule: None if rule.offset else {"window": _window(rule)},
         "document": lambda rule: {"document": _documents(rule.ids)} if len(rule.ids) == n and not rule.offset else None,
-        "padding": lambda rule: _padding(example, rule.keys) if len(rule.keys) == n else None,
+        "padding": lambda rule: _padding(example, rule.keys),
         "both": lambda rule: {"all": [_mask(example, part) for part in _joined(rule, "both")]},
         "either": lambda rule: {"any": [_mask(example, part) for part in _joined(rule, "either")]},
     }
@@ -270,7 +274,10 @@ def _documents(ids: Any) -> list[str]:
 
 
 def _padding(example: Example, real: Any) -> Any:
-    return {"padding": [_name(example, at) for at in range(len(real)) if not real[at]]}
+    try:
+        return {"padding": [_name(example, at) for at in range(len(real)) if not real[at]]}
+    except (InputError, IndexError):  # tokens without a name of their own, or as many as there are not
+        return None
 
 
 def _wanted(example: Example) -> Any:
@@ -282,11 +289,18 @@ def _wanted(example: Example) -> Any:
 
 
 def _name(example: Example, at: int) -> str:
-    """How a file calls a token: its text, with a number where it stands more than once."""
+    """How a file calls a token: its text, with a number where it stands more than once.
+
+    Errors: ``InputError`` where that is another token's text.
+    """
     tokens = [_nfc(token) for token in example.tokens]
-    if tokens.count(tokens[at]) == 1:
-        return tokens[at]
-    return f"{tokens[at]}#{tokens[: at + 1].count(tokens[at])}"
+    name = tokens[at] if tokens.count(tokens[at]) == 1 else f"{tokens[at]}#{tokens[: at + 1].count(tokens[at])}"
+    if tokens.count(name) == (name != tokens[at]):
+        raise InputError(
+            en=f"an example file calls token {at} {name!r}, but that is another token's text. Rename one of them.",
+            ko=f"예제 파일에서 토큰 {at}의 이름은 {name!r}인데 그런 글자의 토큰이 따로 있습니다. 둘 중 하나의 이름을 바꾸십시오.",
+        )
+    return name
 
 
 def _number(value: float) -> str:

@@ -170,9 +170,10 @@ class _Editor:
 
     def replaced(self, node: Node, value: Any) -> Edit:
         """A whole node written anew, on one line."""
-        start, old = node.start, self.text[node.start : node.end].rstrip()
-        space = " " if start and self.text[start - 1] in ":-" else ""
-        return Edit(start, start + len(old), space + _flow(value))
+        start, end = self.span(node.start, node.end)
+        beside = re.search(r"(?<![\"'])[:-]$", self.text[max(0, start - 2) : start]) or (start == end and start)
+        quoted = isinstance(node, Scalar) and node.quoted and isinstance(value, str)
+        return Edit(start, end, (" " if beside else "") + (_quoted(value) if quoted else _flow(value)))
 
     def map_edits(self, node: Map, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Edit]:
         """Names whose value changed, names that are gone, names that are new."""
