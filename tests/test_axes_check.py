@@ -79,7 +79,7 @@ def test_the_check_is_on_for_the_whole_path() -> None:
         "qkv.split",
         "attend",
         "Steps.weights",
-        "Steps._bias",
+        "parts.bias",
     ]:
         assert f"jumok.path.{name}" in on
     assert len(on) > 30
