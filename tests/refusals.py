@@ -6,6 +6,7 @@ import unicodedata
 import pytest
 
 from jumok.errors import ExampleError
+from jumok.sources.yaml_nodes import Scalar, Seq
 
 
 def refusal(read, line, column, *phrases):
@@ -38,3 +39,12 @@ def numbers(text):
 def quoted(text):
     """What stands in quotes because it came from the file."""
     return set(re.findall(r"'((?:[^'\\]|\\.)+)'", text))
+
+
+def plain(node):
+    """The texts of a tree, as lists and pairs."""
+    if isinstance(node, Scalar):
+        return node.text
+    if isinstance(node, Seq):
+        return [plain(item) for item in node.items]
+    return {plain(key): plain(value) for key, value in node.pairs}

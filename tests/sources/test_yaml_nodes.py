@@ -8,16 +8,7 @@ import pytest
 
 from jumok.errors import ExampleError
 from jumok.sources.yaml_nodes import MOST_BYTES, MOST_DEPTH, MOST_NODES, Map, Scalar, Seq, parse, read_text
-from refusals import refusal
-
-
-def plain(node):
-    """The texts of a tree, as lists and pairs."""
-    if isinstance(node, Scalar):
-        return node.text
-    if isinstance(node, Seq):
-        return [plain(item) for item in node.items]
-    return {plain(key): plain(value) for key, value in node.pairs}
+from refusals import plain, refusal
 
 
 def everyone(node):
