@@ -17,6 +17,8 @@ def main() -> None:
         missing = MissingExtra(extra="cli", package=error.name)
         print(f"jumok: {missing.en}\njumok: {missing.ko}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(run(sys.argv[1:]))
 
 

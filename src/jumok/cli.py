@@ -5,8 +5,12 @@ Exit codes: 0 done, 2 something given was wrong (one message, no traceback), 130
 
 from __future__ import annotations
 
+import io
+import itertools
 import json
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,9 +32,9 @@ SHELLS = ("bash", "zsh", "fish")
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line. Returns the exit code."""
-    lang = "en"
+    lang = preferred_language({name: value for name, value in os.environ.items() if name != "JUMOK_LANG"})
+    _never_stumble(sys.stdout, sys.stderr)
     try:
-        lang = preferred_language()
         lang = _language_of(arguments)
         _commands(lang).main(args=list(arguments), prog_name="jumok", standalone_mode=False)
         sys.stdout.flush()
@@ -39,7 +43,8 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.UsageError as error:
-        return _refused(f"{_usage_problem(error, lang)}\n{_('see_help', lang)}")
+        command = "jumok" if error.ctx is None else error.ctx.command_path
+        return _refused(f"{_usage_problem(error, lang)}\n{_('see_help', lang, command=command)}")
     except click.ClickException as error:
         return _refused(error.format_message())
     except (KeyboardInterrupt, click.Abort):
@@ -47,6 +52,10 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return 0
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # rich's answer to it
+            return 0
+        raise
     except OSError as error:
         _silence_stdout()
         return _refused(f"{_('no_output', lang)}: {error.strerror or error}")
@@ -54,8 +63,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _refused(message: str) -> int:
-    """One message on the error stream, whatever its encoding can show."""
-    text = f"jumok: {message}\n"
+    """One message on the error stream; no sign in it that a terminal would obey."""
+    text = _seen(f"jumok: {message}\n")
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
     sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
     return 2
@@ -67,6 +76,21 @@ def _silence_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):
         return
+
+
+def _never_stumble(*streams: Any) -> None:
+    """What a console's encoding cannot show is written as its code, instead of ending in an error."""
+    for stream in streams:
+        if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+_UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+def _seen(text: str) -> str:
+    """Lines in which control and direction characters are spelled out, as JSON would."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 # words ------------------------------------------------------------------------------------------
@@ -109,12 +133,14 @@ WORDS = {
     "keys": ("Keys in each row.", "행마다 키의 수."),
     "seed": ("Seed of the random numbers.", "난수의 시드."),
     "saved": ("written: {path}", "저장했습니다: {path}"),
-    "see_help": ("See: jumok --help", "도움말: jumok --help"),
+    "see_help": ("See: {command} --help", "도움말: {command} --help"),
     "no_output": ("cannot write the output", "출력을 쓸 수 없습니다"),
     "no_option": ("there is no option {got}{maybe}", "{got} 옵션이 없습니다{maybe}"),
     "no_command": ("there is no command {got!r}. There are: {some}", "{got!r} 명령이 없습니다. 쓸 수 있는 명령: {some}"),
-    "missing": ("{got} is missing", "{got}이(가) 빠졌습니다"),
-    "bad_value": ("{got}: {why}", "{got}: {why}"),
+    "missing": ("{got} is missing. For example: {such_as}", "{got}이(가) 빠졌습니다. 예: {such_as}"),
+    "extra": ("{got!r} is one too many here", "{got!r}은(는) 여기에 쓸 수 없습니다"),
+    "needs_value": ("{got} needs a value behind it", "{got} 뒤에 값이 필요합니다"),
+    "takes_no_value": ("{got} takes no value", "{got}에는 값을 쓸 수 없습니다"),
     "maybe": (". Did you mean {some}?", ". 혹시 {some}입니까?"),
     "name": ("name", "이름"),
     "title": ("title", "제목"),
@@ -133,12 +159,10 @@ def _(name: str, lang: str, /, **data: Any) -> str:
 
 def _language_of(arguments: Sequence[str]) -> str:
     """--lang wherever it stands, so that help and messages speak it too; then the environment."""
-    for at, argument in enumerate(arguments):
-        if argument == "--lang" and at + 1 < len(arguments):
-            return language(arguments[at + 1])
-        if argument.startswith("--lang="):
-            return language(argument.removeprefix("--lang="))
-    return preferred_language()
+    before = list(arguments)[: list(arguments).index("--")] if "--" in arguments else list(arguments)
+    given = [argument.removeprefix("--lang=") for argument in before if argument.startswith("--lang=")]
+    given += [value for name, value in itertools.pairwise(before) if name == "--lang"]
+    return language(given[-1]) if given else preferred_language()
 
 
 def _usage_problem(error: click.UsageError, lang: str) -> str:
@@ -147,9 +171,21 @@ def _usage_problem(error: click.UsageError, lang: str) -> str:
         return _("no_option", lang, got=error.option_name, maybe=_("maybe", lang, some=near) if near else "")
     if isinstance(error, _NoSuchCommand):
         return _("no_command", lang, got=error.got, some=", ".join(error.known))
-    if isinstance(error, click.MissingParameter) and error.param is not None:
-        return _("missing", lang, got=error.param.human_readable_name)
-    return error.format_message()
+    if isinstance(error, click.MissingParameter) and error.param is not None and error.ctx is not None:
+        such_as = SUCH_AS.get(error.ctx.info_name or "", "jumok --help")
+        return _("missing", lang, got=error.param.human_readable_name, such_as=such_as)
+    if isinstance(error, click.BadOptionUsage):
+        return _("takes_no_value" if "not take" in error.message else "needs_value", lang, got=error.option_name)
+    extra = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
+    return _("extra", lang, got=extra[1]) if extra else error.format_message()
+
+
+SUCH_AS = {
+    "attend": "jumok attend student",
+    "explain": "jumok explain student",
+    "new": "jumok new my.yaml",
+    "completion": "jumok completion bash",
+}
 
 
 class _NoSuchCommand(click.UsageError):
@@ -236,7 +272,7 @@ def _translate_help(command: click.Command, lang: str) -> None:
     def translated(ctx: click.Context) -> click.Option | None:
         option = made(ctx)
         if option is not None:
-            option.help = _("help", lang)
+            option.help, option.callback = _("help", lang), _print_help(lang)
         return option
 
     command.get_help_option = translated  # type: ignore[method-assign]
@@ -260,9 +296,25 @@ def _welcome(lang: str | None) -> None:
     screen.next_steps(commands)
 
 
+HEADINGS = {"Usage:": "사용법:", "Options:": "옵션:", "Commands:": "명령:", "[default: ": "[기본값: "}
+
+
+def _print_help(lang: str) -> Callable[..., None]:
+    def show(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+        if not value or ctx.resilient_parsing:
+            return
+        text = ctx.get_help()
+        for en, ko in HEADINGS.items() if lang == "ko" else ():
+            text = text.replace(en, ko)
+        _say(text)
+        ctx.exit()
+
+    return show
+
+
 def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        click.echo(f"jumok {__version__}")
+        _say(f"jumok {__version__}")
         ctx.exit()
 
 
@@ -278,12 +330,16 @@ def _attend(
     form = _form(output, {"json": json, "markdown": markdown, "csv": csv})
     record = _layer_of(_attended(name, mask), layer)
     queries = None if token is None else [_token_of(record, token)]
-    if form == "safetensors":
-        assert output is not None
+    if form == "safetensors" and (stage or token):
+        raise InputError(
+            en="a .safetensors file holds the whole record; leave out --stage and --token, or write a .json, .csv or .md.",
+            ko=".safetensors 파일에는 기록 전체가 들어갑니다. --stage와 --token을 빼거나 .json, .csv, .md로 저장하십시오.",
+        )
+    if form == "safetensors" and output is not None:
         record.save(output)
-        click.echo(_("saved", lang, path=output))
+        _tell(_("saved", lang, path=output))
         return
-    _deliver(lang, output, lambda file: _write_attended(file, lang, record, stage, queries, form))
+    _deliver(lang, output, form, lambda file: _write_attended(file, lang, record, stage, queries, form))
 
 
 def _write_attended(
@@ -357,7 +413,7 @@ def _explain(
             for one in explained:
                 screen.explained(one)
 
-    _deliver(lang, output, write)
+    _deliver(lang, output, form, write)
 
 
 def _explanation_markdown(explanation: Any, lang: str) -> str:
@@ -390,8 +446,14 @@ def _new(lang: str, path: str, origin: str | None, force: bool) -> None:
     text = example.starter(lang) if origin is None else _packaged(origin)
     data = text.encode("utf-8")
     write_whole(path, lambda name: Path(name).write_bytes(data))
-    click.echo(_("saved", lang, path=path))
-    _screen(lang).next_steps([(f"jumok attend {path}", _("attend", lang))])
+    _say(_("saved", lang, path=path))
+    _screen(lang).next_steps([(f"jumok attend {_for_shell(path)}", _("attend", lang))])
+
+
+def _for_shell(path: str) -> str:
+    """A path as a shell takes it; letters of any script need no quotes."""
+    path = f".{os.sep}{path}" if path.startswith("-") else path
+    return path if re.fullmatch(r"[\w./\\:~+@%-]+", path) else shlex.quote(path)
 
 
 def _packaged(name: str) -> str:
@@ -407,7 +469,7 @@ def _examples(lang: str, name: str | None) -> None:
     from .sources import example
 
     if name is not None:
-        click.echo(_packaged(name), nl=False)
+        sys.stdout.write(_packaged(name))
         return
     loaded = map(example.load, example.names())
     rows = [[one.name, one.title.get(lang, ""), shown(one.sentence)] for one in loaded]
@@ -446,7 +508,7 @@ def _completion(lang: str, shell: str) -> None:  # noqa: ARG001 (a script has no
         raise unknown_name("shell", "셸", shell, SHELLS)
     cls = get_completion_class(shell)
     assert cls is not None
-    click.echo(cls(_commands("en"), {}, "jumok", "_JUMOK_COMPLETE").source())
+    _say(cls(_commands("en"), {}, "jumok", "_JUMOK_COMPLETE").source())
 
 
 # shared -----------------------------------------------------------------------------------------
@@ -509,7 +571,7 @@ def _token_of(record: Any, token: str) -> int:
     try:
         at: int = first.index(token)
     except InputError:
-        if not (token.lstrip("-").isascii() and token.lstrip("-").isdigit() and len(token) < 12):
+        if not re.fullmatch(r"-?[0-9]{1,10}", token):
             raise
         at = first.index(int(token))
     return at
@@ -531,10 +593,15 @@ def _form(output: str | None, flags: dict[str, bool]) -> str:
             en=f"one format at a time, got {' and '.join('--' + name for name in chosen)}.",
             ko=f"형식은 하나만 고를 수 있는데 {', '.join('--' + name for name in chosen)}이(가) 왔습니다.",
         )
+    suffixes = {".json": "json", ".md": "markdown", ".csv": "csv", ".txt": "text", ".safetensors": "safetensors"}
+    suffix = "" if output is None else Path(output).suffix.lower()
+    if chosen and suffixes.get(suffix, chosen[0]) != chosen[0]:
+        raise InputError(
+            en=f"--{chosen[0]} and {output!r} say two ways to write; leave one out.",
+            ko=f"--{chosen[0]}와(과) {output!r}은(는) 서로 다른 형식입니다. 하나만 쓰십시오.",
+        )
     if chosen or output is None:
         return chosen[0] if chosen else "text"
-    suffixes = {".json": "json", ".md": "markdown", ".csv": "csv", ".txt": "text", ".safetensors": "safetensors"}
-    suffix = Path(output).suffix.lower()
     if suffix in suffixes:
         return suffixes[suffix]
     if Path(output).exists() and not Path(output).is_file() and not Path(output).is_dir():
@@ -545,32 +612,52 @@ def _form(output: str | None, flags: dict[str, bool]) -> str:
     )
 
 
-def _deliver(lang: str, output: str | None, write: Callable[[IO[str]], None]) -> None:
+def _deliver(lang: str, output: str | None, form: str, write: Callable[[IO[str]], None]) -> None:
     """To the screen, or into a file: whole or not at all. CSV files begin with a mark that spreadsheets need for Hangul."""
+    if (
+        output is None and form == "csv" and sys.stdout.isatty()
+    ):  # a program gets the tokens as they are, a terminal not
+        text = io.StringIO()
+        write(text)
+        sys.stdout.write(_seen(text.getvalue()))
+        return
     if output is None:
         write(sys.stdout)
         return
 
     def into(name: str) -> None:
-        encoding = "utf-8-sig" if output.lower().endswith(".csv") else "utf-8"
-        with open(name, "w", encoding=encoding, newline="\n") as file:
+        with open(name, "w", encoding="utf-8-sig" if form == "csv" else "utf-8", newline="\n") as file:
             write(file)
 
     write_whole(output, into)
-    click.echo(_("saved", lang, path=output), err=True)
+    _tell(_("saved", lang, path=output))
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(_seen(text) + "\n")
+
+
+def _tell(text: str) -> None:
+    """What was done, beside the output."""
+    sys.stderr.write(_seen(text) + "\n")
 
 
 def _dump(file: IO[str], plain: Any) -> None:
-    """JSON on a stream; letters that its encoding cannot show are escaped, which JSON reads back."""
+    """JSON on a stream; letters that its encoding cannot show, or a terminal would obey, are escaped, which JSON reads back."""
     encoding = (getattr(file, "encoding", None) or "utf-8").lower()
     text = json.dumps(plain, ensure_ascii=not encoding.startswith(("utf-8", "utf8")), allow_nan=False)
-    file.write(text + "\n")
+    file.write(_seen(text) + "\n")
 
 
 def _screen(lang: str, file: IO[str] | None = None) -> Any:
+    """A screen on the standard output, or plain in a file."""
     from .picture.terminal import Screen
 
-    return Screen(file or sys.stdout, lang)
+    if file is None or file is sys.stdout:
+        return Screen(sys.stdout, lang)
+    from rich.console import Console
+
+    return Screen(file, lang, Console(file=file, highlight=False, markup=False, emoji=False, color_system=None))
 
 
 def _complete(words: Sequence[str]) -> Callable[..., list[str]]:
