@@ -19,6 +19,7 @@ from ..trace import unknown_name
 
 __all__ = [
     "LANGS",
+    "by_language",
     "fill",
     "language",
     "number",
@@ -84,6 +85,16 @@ def shown(text: str) -> str:
         text = text or "''"
         return "".join("␣" if letter == " " else _letter(letter) for letter in text)
     return "".join(map(_letter, text))
+
+
+def by_language(words: Any, lang: str) -> str:
+    """A person's text in a language, or one text for all, as it can be seen; "" where there is none.
+
+    >>> by_language({"en": "who", "ko": "누가"}, "ko"), by_language("who", "ko"), by_language(None, "en")
+    ('누가', 'who', '')
+    """
+    text = words.get(lang) if isinstance(words, Mapping) else words
+    return shown(text) if isinstance(text, str) and text else ""
 
 
 def _letter(letter: str) -> str:
@@ -212,7 +223,7 @@ class _Filler(string.Formatter):
 
     def __init__(self, lang: str, meaning: Mapping[str, Mapping[str, str]]) -> None:
         self.lang = lang
-        self.meaning = meaning
+        self.meaning = meaning if isinstance(meaning, Mapping) else {}
 
     def get_value(self, key: int | str, _args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return kwargs[str(key)]
@@ -227,7 +238,7 @@ class _Filler(string.Formatter):
     def dimension(self, name: Any, meaning: bool = False) -> str:
         if isinstance(name, int):
             return f"dim {name + 1}" if self.lang == "en" else f"차원 {name + 1}"
-        words = self.meaning.get(name, {}).get(self.lang) if meaning else None
+        words = by_language(self.meaning.get(name), self.lang) if meaning else ""
         return f"{shown(name)} ({words})" if words and words != name else shown(name)
 
     def joined(self, parts: Sequence[str]) -> str:
@@ -274,7 +285,7 @@ class _Filler(string.Formatter):
         return " ".join(parts)
 
     def words(self, value: Any) -> str:
-        return ", ".join(self.meaning.get(name, {}).get(self.lang) or shown(name) for name in value)
+        return ", ".join(by_language(self.meaning.get(name), self.lang) or shown(name) for name in value)
 
 
 def _bracketed(value: float) -> str:

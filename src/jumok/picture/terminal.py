@@ -20,7 +20,7 @@ from rich.text import Text
 
 from ..explanation.explanation import default_token, explain
 from ..explanation.phrases import STAGE_PHRASES
-from ..explanation.words import LANGS, number, shown
+from ..explanation.words import LANGS, by_language, number, shown
 from ..trace import Reading, Trace
 from .grids import Grid, grids_of
 from .plain import cell_texts, heading, label
@@ -157,11 +157,11 @@ class Screen:
     def _head(self, layers: Sequence[Trace]) -> None:
         first = layers[0]
         said = first.source.details
-        title = said.get("title", {}).get(self.lang) or first.source.name or ""
+        title = by_language(said.get("title"), self.lang) or by_language(first.source.name, self.lang)
         if title:
             self.say(title, "bold")
-        if said.get("sentence"):
-            self.say(shown(said["sentence"]))
+        if sentence := by_language(said.get("sentence"), self.lang):
+            self.say(sentence)
         heads = self.word("one_head") if first.n_heads == 1 else self.word("heads", n=first.n_heads)
         parts = [self.word("tokens", n=first.n_queries), heads]
         if first.x is not None:
@@ -219,7 +219,7 @@ class Screen:
         cells = cell_texts(grid, n_columns, self.yes, self.no)
         marked = [grid.row_at is not None and grid.query is None and grid.row_at[r] == focus for r in range(len(rows))]
         most_label = max(8, self.console.width // 3)
-        corner = cell_len(self.word("corner")) - 2 if grid.column_at is not None else 1
+        corner = cell_len(self.fits(self.word("corner"))) - 2 if grid.column_at is not None else 1
         label_width = min(most_label, max([corner, *(cell_len(name) for name in rows)])) + 3  # a mark, a space
         widths = [min(24, max([cell_len(columns[c]), *(cell_len(row[c]) for row in cells)])) for c in range(n_columns)]
         for piece in _pieces(widths, self.console.width - label_width - 2):
@@ -235,7 +235,7 @@ class Screen:
         label_width, widths = sizes
         crop: Any = "ellipsis" if self.unicode else "crop"
         table = Table(box=None, show_edge=False, pad_edge=False, padding=0)
-        corner = self.word("corner") if grid.column_at is not None else ""
+        corner = self.fits(self.word("corner")) if grid.column_at is not None else ""
         table.add_column(Text(corner, style="dim"), width=label_width, no_wrap=True, overflow=crop)
         for c in piece:
             table.add_column(
