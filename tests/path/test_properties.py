@@ -260,6 +260,13 @@ def test_a_projection_beyond_the_type_names_the_token_and_the_letter() -> None:
     assert "'나'(토큰 1)의 k" in caught.value.text("ko")
 
 
+@pytest.mark.parametrize("rule", [Rule(bias=alibi([1e4])), Rule(bias=bias_table(np.full((1, 2, 2), -1e9)))])
+def test_a_bias_beyond_half_precision_is_refused(rule: Rule) -> None:
+    half = np.ones((1, 2, 2), np.float16)
+    with pytest.raises(OverflowRefused, match=r"position bias: row 0, column . is larger than 8\.19e\+03"):
+        Steps(half, half, half, rule).scaled  # noqa: B018
+
+
 @given(st.data())
 def test_zeros_of_both_signs_are_the_same(data: Any) -> None:
     q, k, v = (data.draw(numbers("float64", 2.0, 1, 3, 2)) for _ in range(3))
