@@ -517,6 +517,7 @@ def _completion(lang: str, shell: str) -> None:  # noqa: ARG001 (a script has no
 def _attended(name: str, mask: str | None) -> Any:
     """What a name holds, attended: a Trace, or a Reading of several layers."""
     from .sources.example import Example
+    from .trace import Reading
     from .verbs import attend, load
 
     loaded = load(name)
@@ -526,6 +527,11 @@ def _attended(name: str, mask: str | None) -> Any:
         raise InputError(
             en="--mask is for examples; a saved record keeps the rule that it was made with.",
             ko="--mask는 예제에만 쓸 수 있습니다. 저장된 기록은 만들 때의 규칙을 간직합니다.",
+        )
+    if isinstance(loaded, Reading) and not loaded.layers:
+        raise InputError(
+            en=f"{name} holds no layer, so there is nothing to show.",
+            ko=f"{name}에는 층이 하나도 없어서 보여 줄 것이 없습니다.",
         )
     return loaded
 

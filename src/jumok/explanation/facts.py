@@ -114,7 +114,8 @@ def names_of(trace: Trace, what: str) -> list[str] | None:
 
 def scale_steps(trace: Trace) -> list[list[Any]]:
     """How the scale came about: [["root", d_head]], with a temperature after it, or [["scale", number]]."""
-    scale, temperature = trace.rule.scale, float(trace.source.details.get("temperature") or 1)
+    scale, said = trace.rule.scale, trace.source.details.get("temperature")
+    temperature = float(said) if isinstance(said, (int, float)) and 0 < said < math.inf else 1.0
     if scale is None:
         return [["root", float(trace.d_head)]]
     if temperature != 1 and math.isclose(scale * temperature * math.sqrt(trace.d_head), 1, rel_tol=1e-12):
