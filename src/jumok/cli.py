@@ -675,7 +675,7 @@ def _complete_example(_ctx: click.Context, _param: click.Parameter, incomplete: 
 
     from .sources import example
 
-    found = [name for name in example.names() if name.startswith(incomplete)]
+    found = [CompletionItem(name) for name in example.names() if name.startswith(incomplete)]
     return [*found, CompletionItem(incomplete, type="file")]
 
 
