@@ -12,7 +12,8 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
         return _refused(error.format_message())
     except (KeyboardInterrupt, click.Abort):
         return 130
-    except BrokenPipeError:
+    except (_NobodyReads, BrokenPipeError):
         _silence_stdout()
         return 0
     except SystemExit as stop:
@@ -194,7 +195,27 @@ class _NoSuchCommand(click.UsageError):
         self.got, self.known = got, known
 
 
+class _NobodyReads(Exception):
+    """The reader of a pipe has gone; under this name the news passes through click, which would exit with 1."""
+
+
+@contextmanager
+def _passing_through() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise _NobodyReads from None
+
+
 class _Commands(click.Group):
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with _passing_through():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _passing_through():
+            return super().invoke(ctx)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if self.get_command(ctx, args[0]) is None:
             raise _NoSuchCommand(args[0], list(self.commands))
@@ -400,7 +421,7 @@ def _explain(
     record = _layer_of(whole, layer)
     wanted = [_token_of(record, one) for one in (*tokens, *token)]
     wanted = list(range(len(record.tokens))) if every else wanted or [default_token(_first(record))]
-    pair = _pair_of(record, mask) if layer is None else None
+    pair = _pair_of(record) if layer is None else None
     explained = [explain(record, at, lang, pair=pair) for at in wanted]
 
     def write(file: IO[str]) -> None:
@@ -583,12 +604,22 @@ def _token_of(record: Any, token: str) -> int:
     return at
 
 
-def _pair_of(record: Any, mask: str | None) -> Any:
-    """The other sentence of a packaged pair, or None."""
+def _pair_of(record: Any) -> Any:
+    """The other sentence of a packaged pair, read by the same rules as this one, or None."""
     from .sources import example
+    from .trace import Trace
+    from .verbs import attend
 
     name = _first(record).source.details.get("pair")
-    return _attended(name, mask) if name in example.names() else None
+    if isinstance(record, Trace) or name not in example.names():
+        return None
+    rules = [layer.rule for layer in record]
+    alike = all(rule.allowed == rules[0].allowed for rule in rules)
+    try:
+        pair = attend(example.load(name), rule=rules[0].allowed if alike else None)
+    except InputError:  # a table for another number of tokens
+        return None
+    return pair if not isinstance(pair, Trace) and [layer.rule for layer in pair] == rules else None
 
 
 def _form(output: str | None, flags: dict[str, bool]) -> str:
