@@ -19,18 +19,18 @@ class Library:
 
     module : what must be installed
     array : a NumPy array → one of this library;  numpy : the way back
+    compiles : True where each new shape takes a while, so that tests should have few
     """
 
     module: str
     array: Callable[[Any], Any]
     numpy: Callable[[Any], Any] = np.asarray
+    compiles: bool = False
 
     def ready(self) -> Library:
         pytest.importorskip(self.module)
         if self.module == "jax":
-            config = importlib.import_module("jax").config
-            config.update("jax_enable_x64", True)
-            config.update("jax_disable_most_optimizations", True)  # small arrays: compiling is what takes the time
+            importlib.import_module("jax").config.update("jax_enable_x64", True)
         return self
 
 
@@ -41,7 +41,7 @@ def _call(module: str, name: str, value: Any) -> Any:
 LIBRARIES = {
     "numpy": Library("numpy", np.array),
     "torch": Library("torch", lambda a: _call("torch", "from_numpy", a), lambda a: a.detach().numpy()),
-    "jax": Library("jax", lambda a: _call("jax.numpy", "asarray", a)),
+    "jax": Library("jax", lambda a: _call("jax.numpy", "asarray", a), compiles=True),
     "strict": Library("array_api_strict", lambda a: _call("array_api_strict", "asarray", a)),
 }
 

@@ -8,6 +8,7 @@ import pickle
 import re
 import subprocess
 import sys
+import tracemalloc
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -325,6 +326,16 @@ def test_a_stage_made_by_tiles_is_the_stage(stage: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(door, "TILE_BYTES", 2 * 9 * 8 * 4)  # two rows of four heads
     np.testing.assert_allclose(record.rows(stage), whole, rtol=1e-12)
     np.testing.assert_allclose(record.rows(stage, queries=[8, 0, 3, 3, 1], heads=[3, 0]), part, rtol=1e-12)
+
+
+def test_a_whole_table_takes_little_more_than_itself() -> None:
+    record = made(2000, heads=1)
+    tracemalloc.start()
+    try:
+        weights = record.weights
+        assert tracemalloc.get_traced_memory()[1] < 2 * weights.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_output_of_some_heads_is_their_share() -> None:

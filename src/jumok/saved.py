@@ -151,7 +151,14 @@ def _read(name: str) -> tuple[dict[str, str], dict[str, Any]]:
     with safe_open(name, framework="numpy") as file:
         metadata = file.metadata() or {}
         ours = metadata.get("format") == "jumok" and metadata.get("version") == str(VERSION)
-        return metadata, {key: file.get_tensor(key) for key in file.keys()} if ours else {}  # noqa: SIM118 (not a dict)
+        return metadata, {key: _numbers(file, key) for key in file.keys()} if ours else {}  # noqa: SIM118 (not a dict)
+
+
+def _numbers(file: Any, key: str) -> Any:
+    array = file.get_tensor(key)
+    if array.dtype.kind not in "biuf":  # bfloat16, which NumPy knows only where another package has told it
+        raise TypeError(f"{key} holds {array.dtype}")
+    return array
 
 
 def _record(name: str, metadata: dict[str, str]) -> dict[str, Any]:

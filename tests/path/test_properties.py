@@ -7,7 +7,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis.extra.numpy import arrays
 
 import jumok
@@ -95,6 +95,7 @@ def rounding(array: Any) -> float:
 # weights ------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=60)
 @given(attentions())
 def test_each_row_is_shared_out_whole_or_not_at_all(steps: Steps) -> None:
     weights, anything = steps.weights, steps.allowed.any(axis=-1)
@@ -135,6 +136,7 @@ def test_the_larger_score_gets_the_larger_weight(data: Any) -> None:
 # tokens -------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=60)
 @given(attentions(allowed=causal(), square=True), st.data())
 def test_the_future_does_not_change_the_past(steps: Steps, data: Any) -> None:
     n = steps.q.shape[1]
@@ -150,6 +152,7 @@ def test_the_future_does_not_change_the_past(steps: Steps, data: Any) -> None:
         np.testing.assert_array_equal(getattr(changed, stage)[:, : now + 1], getattr(steps, stage)[:, : now + 1])
 
 
+@settings(max_examples=60)
 @given(st.data())
 def test_moving_the_tokens_moves_the_table(data: Any) -> None:
     n = data.draw(st.integers(1, 6))
@@ -161,6 +164,7 @@ def test_moving_the_tokens_moves_the_table(data: Any) -> None:
     np.testing.assert_allclose(other.output, one.output[list(order)], rtol=1e-9, atol=1e-10)
 
 
+@settings(max_examples=60)
 @given(attentions(), st.data())
 def test_any_part_is_that_part_of_the_whole(steps: Steps, data: Any) -> None:
     n_heads, n_queries, _ = steps.q.shape
@@ -201,6 +205,7 @@ def test_rotation_keeps_lengths_and_sees_only_distances(data: Any) -> None:
 # numbers ------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=60)
 @given(attentions())
 def test_everything_is_finite_up_to_1e15(steps: Steps) -> None:
     """float32 numbers to 1e15 make scores to 1e30; nothing warns, since warnings are errors here."""
@@ -210,6 +215,7 @@ def test_everything_is_finite_up_to_1e15(steps: Steps) -> None:
         assert np.isfinite(got).all()
 
 
+@settings(max_examples=60)
 @given(st.data())
 def test_x_and_weights_to_1e15_are_finite(data: Any) -> None:
     x = data.draw(numbers("float32", 1e15, 3, 4))
@@ -296,6 +302,7 @@ def test_scores_at_both_ends_of_the_type() -> None:
     np.testing.assert_array_equal(softmax(scaled, may & False), [[[0, 0, 0]]])
 
 
+@settings(max_examples=60)
 @given(attentions())
 @example(Steps(*np.ones((3, 1, 2, 2)), Rule(allowed=np.eye(2, dtype=bool))))
 def test_nothing_given_is_changed(steps: Steps) -> None:
