@@ -9,7 +9,7 @@ import pytest
 
 import jumok
 from jumok.errors import UnknownName
-from jumok.picture.grids import SHOWN, grids_of
+from jumok.picture.grids import SHOWN, grids_of, pared
 from jumok.picture.plain import CSV_HEADER, cell_texts, escaped, to_csv, to_markdown
 
 ODD = ["a|b", "</script>", 'quo"te', "line\nbreak", "", "*bold*", "한글", "👩\u200d👧", "=1+1", "`code`", "$x$", "\\"]
@@ -90,3 +90,16 @@ def test_every_stage_has_grids(stage: str) -> None:
 def test_an_unknown_stage_is_refused() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'weights'"):
         grids_of(jumok.attend(jumok.load("student")), "weihgts")
+
+
+def test_a_pared_grid_keeps_the_largest_numbers_in_their_order() -> None:
+    x = np.eye(6)
+    trace = jumok.attend(x=x, w_q=np.diag([1.0, 9, 2, 3, 9, 1]), w_k=x, w_v=x, tokens=list("abcdef"))
+    (grid,) = grids_of(trace, "weights")
+    small = pared(grid, 2, 3, focus=0)
+    assert small.rows == ["a", "b"]
+    assert small.columns == ["a", "b", "e"]
+    assert small.row_at == [0, 1]
+    assert small.column_at == [0, 1, 4]
+    assert np.array_equal(small.values, trace.weights[0][np.ix_([0, 1], [0, 1, 4])])
+    assert pared(grid, 6, 6) is grid

@@ -102,7 +102,18 @@ def test_columns_in_pieces() -> None:
 def test_a_long_text_is_shown_in_part_and_says_so() -> None:
     text = screen_of(odd_trace(60), "en", 80)
     assert "44 more tokens" in text
+    assert "36 columns (the smallest)" in text
     assert len(text.splitlines()) < 1500
+
+
+def test_one_row_of_a_very_long_text_is_shown_at_once() -> None:
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.normal(size=(1, 20_000, 4)) for _ in range(3))
+    file = io.StringIO()
+    screen = Screen(file, "en", Console(file=file, width=80))
+    screen.stage(jumok.attend(q=q, k=k, v=v), "weights", 7, whole=True, only=True)
+    assert "19800 columns (the smallest)" in file.getvalue()
+    assert len(file.getvalue().splitlines()) < 200
 
 
 def test_hidden_cells_and_rows() -> None:

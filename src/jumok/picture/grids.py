@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ..explanation.facts import names_of
 from ..trace import STAGES, Trace, unknown_name
 
-__all__ = ["SHOWN", "Grid", "grids_of"]
+__all__ = ["SHOWN", "Grid", "grids_of", "pared"]
 
 SHOWN = ("x", "w_q", "w_k", "w_v", "w_o", "q", "k", "v", *STAGES)
 
@@ -50,6 +50,35 @@ def grids_of(trace: Trace, stage: str, queries: list[int] | None = None) -> list
     if stage in ("x", "q", "k", "v", "mixed", "output"):
         return _vectors(trace, stage, queries)
     return _weighted_values(trace, queries) if stage == "weighted_values" else _table(trace, stage, queries)
+
+
+def pared(grid: Grid, most_rows: int, most_columns: int, focus: int | None = None) -> Grid:
+    """A grid with at most so many rows and columns: those with the largest numbers, in their order.
+
+    focus : the token whose row and column stay in any case
+    """
+    rows = _largest(grid, 1, most_rows, None if grid.row_at is None or focus is None else grid.row_at, focus)
+    columns = _largest(
+        grid, 0, most_columns, None if grid.column_at is None or focus is None else grid.column_at, focus
+    )
+    if len(rows) == len(grid.rows) and len(columns) == len(grid.columns):
+        return grid
+    return replace(
+        grid,
+        rows=[grid.rows[i] for i in rows],
+        columns=[grid.columns[i] for i in columns],
+        values=np.asarray(grid.values)[np.ix_(rows, columns)],
+        row_at=None if grid.row_at is None else [grid.row_at[i] for i in rows],
+        column_at=None if grid.column_at is None else [grid.column_at[i] for i in columns],
+        hidden=None if grid.hidden is None else grid.hidden[np.ix_(rows, columns)],
+    )
+
+
+def _largest(grid: Grid, axis: int, most: int, at: list[int] | None, focus: int | None) -> list[int]:
+    size = np.abs(np.asarray(grid.values, dtype=float)).max(axis=axis)
+    if at is not None and focus in at:
+        size[at.index(focus)] = np.inf
+    return sorted(np.argsort(-size, kind="stable")[:most].tolist())
 
 
 def _labels(names: list[str] | None, n: int) -> list[str | int]:

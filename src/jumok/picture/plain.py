@@ -76,12 +76,12 @@ def label(name: str | int, lang: str) -> str:
     return shown(name)
 
 
-def cell_texts(grid: Grid, n_columns: int | None = None, yes: str = "●", no: str = "·") -> list[list[str]]:
+def cell_texts(grid: Grid, yes: str = "●", no: str = "·") -> list[list[str]]:
     """The cells as texts: numbers rounded alike, so that they line up; 0 alone is exactly 0; signs for hidden cells."""
-    values = np.asarray(grid.values)[:, :n_columns]
+    values = np.asarray(grid.values)
     if grid.stage == "allowed":
         return [[yes if cell else no for cell in row] for row in values]
-    hidden = np.zeros(values.shape, bool) if grid.hidden is None else grid.hidden[:, :n_columns]
+    hidden = np.zeros(values.shape, bool) if grid.hidden is None else grid.hidden
     seen = [number(a) for a in values[~hidden].tolist()]
     decimals = max((len(text.partition(".")[2]) for text in seen if "e" not in text), default=0)
 

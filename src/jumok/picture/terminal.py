@@ -22,7 +22,7 @@ from ..explanation.explanation import default_token, explain
 from ..explanation.phrases import STAGE_PHRASES
 from ..explanation.words import LANGS, by_language, number, shown
 from ..trace import Reading, Trace
-from .grids import Grid, grids_of
+from .grids import Grid, grids_of, pared
 from .plain import cell_texts, heading, label
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Screen"]
 
-MOST_ROWS = 16  # tokens shown of a long text when all stages are shown
-MOST_COLUMNS = 24
+MOST_ROWS, MOST_COLUMNS = 16, 24  # shown of a long text when all stages are shown
+WHOLE_ROWS, WHOLE_COLUMNS = 200, 200  # shown of one stage
 
 # cividis, dark to bright: even to every eye, also without red and green (Nuñez et al. 2018)
 _RAMP = ((0, 34, 78), (65, 77, 107), (125, 124, 120), (188, 174, 108), (254, 232, 56))
@@ -57,8 +57,12 @@ WORDS = {
         "숫자는 소수점 아래 셋째 자리까지 반올림 (--json에는 모든 자리)",
     ),
     "more_rows": (
-        "… {n} more tokens; --stage {stage} shows all, --token one",
-        "… 토큰 {n}개 더 있음. 모두 보려면 --stage {stage}, 하나만 보려면 --token",
+        "… {n} more tokens; --stage {stage} shows more, --token one, --csv all",
+        "… 토큰 {n}개 더 있음. 더 보려면 --stage {stage}, 하나만 보려면 --token, 모두 보려면 --csv",
+    ),
+    "pared": (
+        "… left out: {rows} rows, {columns} columns (the smallest); --csv has all",
+        "… 줄인 것: 행 {rows}개, 열 {columns}개(가장 작은 것들). 모두 보려면 --csv",
     ),
     "not_kept": ("{stage}: this record does not hold it", "{stage}: 이 기록에는 들어 있지 않습니다"),
     "row_of": ("The row of {token}, number by number", "{token}의 행, 숫자 하나하나"),
@@ -196,7 +200,10 @@ class Screen:
             elif stage[:2] == "w_" and _is_identity(grid.values):
                 self.say(self.word("identity", name=f"W_{stage[-1].upper()}", to=stage[-1].upper()))
             else:
-                self.grid(grid, focus, MOST_COLUMNS if not whole else None)
+                most = (WHOLE_ROWS, WHOLE_COLUMNS) if whole else (MOST_ROWS, MOST_COLUMNS)
+                self.grid(pared(grid, *most, focus), focus)
+                if (left_out := _left_out(grid, *most)) != (0, 0):
+                    self.say(self.word("pared", rows=left_out[0], columns=left_out[1]), "dim")
         left = trace.n_queries - len(queries) if queries is not None and not only else 0
         if grids and left > 0 and stage not in ("weighted_values", "w_q", "w_k", "w_v", "w_o"):
             self.say(self.word("more_rows", n=left, stage=stage), "dim")
@@ -209,24 +216,20 @@ class Screen:
         shown_rows = list(range(MOST_ROWS))
         return shown_rows if focus is None or focus < MOST_ROWS else [*shown_rows[:-1], focus]
 
-    def grid(self, grid: Grid, focus: int | None = None, most_columns: int | None = None) -> None:
+    def grid(self, grid: Grid, focus: int | None = None) -> None:
         """A grid of numbers, its columns in as many pieces as the width asks for."""
         rows = [self.fits(self._bidi(label(name, self.lang))) for name in grid.rows]
         columns = [self.fits(self._bidi(label(name, self.lang))) for name in grid.columns]
-        n_columns = len(columns) if most_columns is None else min(len(columns), most_columns)
-        if most_columns is not None and n_columns < len(columns):
-            columns = [*columns[:n_columns]]
-        cells = cell_texts(grid, n_columns, self.yes, self.no)
+        cells = cell_texts(grid, self.yes, self.no)
         marked = [grid.row_at is not None and grid.query is None and grid.row_at[r] == focus for r in range(len(rows))]
         most_label = max(8, self.console.width // 3)
         corner = cell_len(self.fits(self.word("corner"))) - 2 if grid.column_at is not None else 1
         label_width = min(most_label, max([corner, *(cell_len(name) for name in rows)])) + 3  # a mark, a space
-        widths = [min(24, max([cell_len(columns[c]), *(cell_len(row[c]) for row in cells)])) for c in range(n_columns)]
+        widths = [
+            min(24, max([cell_len(columns[c]), *(cell_len(row[c]) for row in cells)])) for c in range(len(columns))
+        ]
         for piece in _pieces(widths, self.console.width - label_width - 2):
             self._piece(grid, piece, rows, columns, cells, marked, (label_width, widths))
-        if n_columns < len(grid.columns):
-            more = len(grid.columns) - n_columns
-            self.say(self.word("more_rows", n=more, stage=grid.stage), "dim")
 
     def _piece(
         self, grid: Grid, piece: range, rows: list[str], columns: list[str], cells: list[list[str]], marked: list[bool],
@@ -344,6 +347,11 @@ class Screen:
                 rows, [SPREAD[name][at] for name in ("d", "variance", "theory", "std", "largest", "gradient")], "right"
             )
         self.say(scaling.text(self.lang))
+
+
+def _left_out(grid: Grid, most_rows: int, most_columns: int) -> tuple[int, int]:
+    """How many rows and columns of a grid are beyond what is shown."""
+    return max(0, len(grid.rows) - most_rows), max(0, len(grid.columns) - most_columns)
 
 
 def _ramp(share: float) -> tuple[int, int, int]:
