@@ -136,7 +136,6 @@ CASES = {
     "float32, rule in float64": Case(
         lambda a: Rule(bias=alibi(a(SLOPES)), sink=a(SINK)), {"bias": ref.alibi(SLOPES), "sink": SINK}, dtype="float32"
     ),
-    "float32, rotary": Case(rotation=Rotary(), dtype="float32"),
     "huge scores": Case(size=1e150),
     "huge scores, causal": Case(lambda a: "causal", {"allowed": ref.causal()}, size=1e120),
     "huge scores, float32": Case(lambda a: "causal", {"allowed": ref.causal()}, size=1e15, dtype="float32"),

@@ -79,6 +79,13 @@ def test_half_precision_does_not_lose_count(name: str) -> None:
     assert library.numpy(alibi(slopes).block(far, library.array(np.array([0])))).tolist() == [[[-4095.0]]]
 
 
+def test_float32_turns_as_float64_does() -> None:
+    q = np.random.default_rng(0).standard_normal((2, 50, 8)).astype(np.float32)
+    got = Rotary(offset=7).turned(q)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, Rotary(offset=7).turned(q.astype(np.float64)), atol=2e-5)
+
+
 def test_beyond_a_relative_vector_its_ends_hold() -> None:
     bias = relative([[1.0, 0.0, 2.0]])
     np.testing.assert_array_equal(bias.block(np.array([5]), np.arange(10))[0, 0], [1, 1, 1, 1, 1, 0, 2, 2, 2, 2])
