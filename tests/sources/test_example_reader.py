@@ -572,7 +572,7 @@ def broken_bytes(draw, text):
 
 def test_a_broken_file_is_read_or_refused_and_nothing_else(tmp_path):
     """JUMOK_FUZZ_N files, JUMOK_FUZZ_SEED; a file that does something else is written to the test's folder."""
-    n_files, seed = int(os.environ.get("JUMOK_FUZZ_N", "400")), int(os.environ.get("JUMOK_FUZZ_SEED", "0"))
+    n_files, seed = int(os.environ.get("JUMOK_FUZZ_N", "300")), int(os.environ.get("JUMOK_FUZZ_SEED", "0"))
     draw = random.Random(seed)
     texts = [
         *(examples.load(name).text for name in examples.names()),

@@ -17,7 +17,7 @@ from ..path.positions import PositionBias, alibi, alibi_slopes
 from .example import Block, Example, random_arrays
 from .yaml_nodes import Map, Node, Scalar, Seq, brief, parse, refused
 
-__all__ = ["read"]
+__all__ = ["read", "read_nodes"]
 
 TOP = [
     "title",
@@ -52,7 +52,12 @@ MOST_NAMES = 24  # in a message
 
 def read(text: str, name: str) -> Example:
     """The example that a file's text describes; ``name`` is what messages call it."""
-    return _Reader(name).example(parse(text, name), text)
+    return read_nodes(parse(text, name), text, name)
+
+
+def read_nodes(root: Node, text: str, name: str) -> Example:
+    """The same, where the nodes of the text are known already."""
+    return _Reader(name).example(root, text)
 
 
 class _Reader:

@@ -64,11 +64,11 @@ def to_yaml(example: Example) -> str:
 def _attempts(example: Example) -> Iterator[str]:
     """Texts to try: the old one, with as little changed as will do; then one that is all new."""
     if example.text:
-        from .example_reader import read
+        from .example_reader import read_nodes
         from .yaml_nodes import parse
 
         root = parse(example.text, example.name)
-        old = read(example.text, example.name)
+        old = read_nodes(root, example.text, example.name)
         alike = len(old.tokens) == len(example.tokens) and len(old.layers) == len(example.layers)
         before, after = _sections(old, root, alike), _sections(example, root, alike)
         if "layers" in after:  # then none of these may stand outside them, not even with its usual value
