@@ -256,6 +256,11 @@ NOT_TEXT = {
         "not UTF-8 text (byte 171, line 10)",
         "Save it as UTF-8",
     ),
+    "damaged, and CP949 by chance": (
+        ("- 죄쨹\n" * 3 + "- 죄쨹").encode()[:-2],
+        "not UTF-8 text (byte 32, line 4)",
+        "Save it",
+    ),
     "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "it is a binary file, not text", "`jumok new my.yaml`"),
     "zeros": (bytes(1000), "it is a binary file, not text"),
 }
