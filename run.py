@@ -49,6 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     except Trouble as trouble:
         say(trouble.en, trouble.ko)
         return 1
+    os.environ.setdefault("JUMOK_CALLED", "python3 run.py")  # how to call it, for what it says to try next
     return become([str(python), "-P", "-m", "jumok", *arguments])
 
 
@@ -98,7 +99,8 @@ def become(command: Sequence[str]) -> int:
 
 
 def _made_from(extra: str, constraints: str) -> str:
-    parts = [f"Python {sys.version}", _base_python(), str(ROOT), extra]
+    real_python = str(Path(_base_python()).resolve())  # one Python has many names
+    parts = [f"Python {sys.version}", real_python, str(ROOT), extra]
     parts += [_read(ROOT / name) for name in ("pyproject.toml", constraints) if name]
     return "\n".join(parts)
 

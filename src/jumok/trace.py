@@ -12,7 +12,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, overload
@@ -48,7 +48,7 @@ MOST_BYTES = 256 * 2**20  # a whole table beyond this is refused; parts of it ar
 class Source:
     """Where a Trace came from, as plain JSON.
 
-    kind : "arrays", "example", "module", "design", "training" or "model"
+    kind : "arrays", "example", "module", "measurement", "design", "training" or "model"
     exact : True where q, k and v are the numbers themselves, False where they were rounded for storage
     backend : what computed them
     details : anything else worth knowing, JSON only
@@ -79,6 +79,12 @@ class Source:
                 en=f"source.details expects plain JSON (text, finite numbers, lists, True/False, None): {error}.",
                 ko=f"source.details에는 JSON으로 쓸 수 있는 값만 넣을 수 있습니다: {error}.",
             ) from error
+        for name, fits_in in _SAID.items():
+            if name in plain and not fits_in(plain[name]):
+                raise InputError(
+                    en=f"source.details[{name!r}] is of another kind than jumok writes there: {plain[name]!r}."[:300],
+                    ko=f"source.details[{name!r}]의 값이 jumok이 쓰는 종류가 아닙니다: {plain[name]!r}."[:300],
+                )
         object.__setattr__(self, "details", plain)
 
     def to_json(self) -> dict[str, Any]:
@@ -87,6 +93,21 @@ class Source:
         return {f.name: v for f in dataclasses.fields(self) if (v := getattr(self, f.name)) not in empty}
 
 
+def _texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+
+
+_SAID: dict[str, Callable[[Any], bool]] = {  # what readers look for in the details
+    "title": _texts,
+    "sentence": lambda value: isinstance(value, str),
+    "meaning": lambda value: isinstance(value, dict) and all(map(_texts, value.values())),
+    "focus": lambda value: type(value) is int,
+    "pair": lambda value: isinstance(value, str),
+    "positions": lambda value: isinstance(value, str),
+    "temperature": lambda value: type(value) in (int, float) and value > 0,
+    "residual": lambda value: isinstance(value, bool),
+    "n_layers": lambda value: type(value) is int,
+}
 _SOURCE: dict[str, tuple[type, ...]] = {
     "kind": (str,),
     "name": (str, type(None)),

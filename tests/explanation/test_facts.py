@@ -151,3 +151,72 @@ def test_facts_hold_no_words_of_a_language() -> None:
     for query in range(5):
         for fact in facts_of(trace, query):
             assert set(texts(list(fact.data.values()))) <= own
+
+
+def test_a_sink_has_its_own_term_in_the_sum() -> None:
+    q = np.random.default_rng(0).normal(size=(1, 2, 3))
+    trace = jumok.attend(q=q, k=q, v=q, rule=jumok.Rule(softcap=2.0, sink=[3.0]))
+    (intro,) = of(trace, 0, "weights.intro.sink")
+    terms = [fact.data["exp"] for fact in of(trace, 0, "weight")]
+    assert math.fsum([*terms, intro.data["sink_exp"]]) == pytest.approx(intro.data["total"], rel=1e-12)
+    assert intro.data["sink_exp"] == math.exp(3.0 - intro.data["top"])
+    assert "→ 2·tanh(… ÷ 2) (soft cap)" in str(jumok.explain(trace, 0))
+
+
+def test_what_is_hidden_is_not_counted_as_asked() -> None:
+    trace = jumok.attend(jumok.load("student"), rule="causal")
+    assert not of(trace, "carefully", "analogy.classroom")
+    (masked,) = of(trace, "studies", "analogy.classroom.masked")
+    assert (masked.data["n_allowed"], masked.data["n"]) == (3, 5)
+    (definition,) = of(trace, "studies", "definition")
+    assert definition.data["n"] == 3
+
+
+def test_cross_attention_never_speaks_of_itself() -> None:
+    rng = np.random.default_rng(0)
+    q, k = rng.normal(size=(1, 2, 3)), rng.normal(size=(1, 4, 3))
+    trace = jumok.attend(q=q, k=k, v=k, tokens=["a", "b"], key_tokens=["w", "x", "y", "z"])
+    text = str(jumok.explain(trace, "b"))
+    for wrong in ("itself included", "included", "each other", "self-attention", "Self-attention"):
+        assert wrong not in text
+
+
+def test_even_rows_and_ties_name_no_favourite() -> None:
+    trace = jumok.attend(jumok.load("student"))
+    assert kinds(trace, "The", "analogy.l") == {"analogy.listens.even", "analogy.library.even"}
+    (tie,) = of(jumok.attend(jumok.load("it-tired"))[0], "it", "conclusion.most.alike")
+    assert tie.data["n_alike"] == 9
+    assert not of(jumok.attend(jumok.load("it-tired"))[0], "it", "conclusion.most")
+
+
+def test_several_heads_are_spoken_of_by_their_mean_everywhere() -> None:
+    rng = np.random.default_rng(1)
+    q, k = rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 5, 4))
+    trace = jumok.attend(q=3 * q, k=k, v=k)
+    (most,) = of(trace, 0, "conclusion.most") or of(trace, 0, "conclusion.itself")
+    (listens,) = of(trace, 0, "analogy.listens")
+    assert (most.data["key"], most.data["weight"]) == (listens.data["key"], listens.data["weight"])
+
+
+def test_far_above_the_others_no_capped_ratio_is_told() -> None:
+    trace = jumok.attend(x=EYE, w_q=1e4 * EYE, w_k=EYE, w_v=EYE)
+    (far,) = of(trace, 0, "row.dominated.far")
+    assert "ratio" not in far.data
+
+
+def test_one_token_alone_comes_out_as_it_went_in() -> None:
+    trace = jumok.attend(x=[[1.0, 0]], w_q=np.eye(2), w_k=np.eye(2), w_v=np.eye(2), dimensions=["a", "b"])
+    assert kinds(trace, 0, "change.") == {"change.none"}
+
+
+def test_what_was_taken_in_is_what_that_key_handed_over() -> None:
+    text = (
+        "dimensions: [a, b, c]\ntokens: [{p: {a: 1}}, {q: {b: 1}}, {r: {c: 1}}]\n"
+        "layers: [{residual: true}, {residual: true}]\n"
+    )
+    reading = jumok.attend(example.parse(text))
+    facts = [fact for fact in jumok.explain(reading, "p").facts if fact.kind == "limit.taken_in"]
+    (fact,) = facts
+    weights = reading[0].weights[0, 0]
+    assert fact.data["key"] == "q"
+    assert fact.data["dims"] == [["b", pytest.approx(weights[1])]]

@@ -91,6 +91,7 @@ def traces() -> list[jumok.Trace | jumok.Reading]:
     # equal scores from different keys that q meets half-way
     made.append(jumok.attend(q=[[[1.0, 1.0]]], k=[[[1.0, 0.0], [0.0, 1.0]]], v=[[[1.0], [2.0]]]))
     made.append(jumok.attend(q=[[[1.0, 1.0]]], k=[[[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]], v=[[[1.0], [2.0], [3.0]]]))
+    made.append(jumok.attend(x=np.eye(6)[:4], w_q=99 * np.eye(6), w_k=np.eye(6), w_v=np.eye(6), dimensions=dims))
     long = rng.normal(size=(1, 40, 8))
     made.append(jumok.attend(q=long, k=long, v=long, rule="causal"))
     text = "dimensions: [a, b]\ntokens: [{p: {a: 1}}, {q: {b: 1}}]\npositions: sinusoidal\nresidual: true\n"

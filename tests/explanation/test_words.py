@@ -98,7 +98,7 @@ def test_quotes_keep_a_token_apart_from_the_sentence() -> None:
     assert quoted("cat", "en") == "cat"
     assert quoted("deep learning", "ko") == "deep learning"
     assert quoted("고양이가", "ko") == "'고양이가'"
-    assert quoted("은행", "ko") == "은행"
+    assert quoted("은행", "ko") == "'은행'"
     assert quoted("", "ko") == "''"
     assert quoted("a.", "en") == "'a.'"
 

@@ -125,7 +125,7 @@ def scale_steps(trace: Trace) -> list[list[Any]]:
 
 def _embedding(row: _Row) -> Iterator[Fact]:
     t = row.trace
-    yield row.fact("embedding", "token", token=row.token, number=row.query + 1, n=t.n_queries)
+    yield row.fact("embedding", "token", token=row.token, number=row.query + 1, position=row.query, n=t.n_queries)
     if row.x is not None:
         yield _vector_fact(row, "embedding", "embedding", row.x, row.names)
         if t.source.details.get("positions") == "sinusoidal":
@@ -178,7 +178,8 @@ def _query(row: _Row, head: int) -> Iterator[Fact]:
 
 
 def _keys(row: _Row, head: int) -> Iterator[Fact]:
-    yield row.fact("keys", "keys.intro", head, token=row.token)
+    crossed = row.trace.key_tokens is not None
+    yield row.fact("keys", "keys.intro.cross" if crossed else "keys.intro", head, token=row.token)
     for key in row.told(head):
         yield _vector_fact(row, "keys", "key", row.k(head)[key], row.q_names, head, key=row.keys[key])
 
@@ -235,7 +236,12 @@ def _weights(row: _Row, head: int) -> Iterator[Fact]:
     top = top if sink is None else max(top, sink)
     exp = np.where(allowed, np.exp(np.where(allowed, scaled - top, 0)), 0)
     total = float(exp.sum()) + (0.0 if sink is None else float(np.exp(sink - top)))
-    yield row.fact("weights", "weights.intro", head, n=n_allowed, top=top, total=total)
+    data: dict[str, Any] = {"n": n_allowed, "top": top, "total": total}
+    if sink is None:
+        yield row.fact("weights", "weights.intro", head, **data)
+    else:
+        share = total - float(exp.sum())
+        yield row.fact("weights", "weights.intro.sink", head, sink=sink, sink_exp=share, **data)
     for key in row.told(head):
         if allowed[key]:
             yield row.fact(
@@ -271,10 +277,10 @@ def _shape(row: _Row, head: int, n_allowed: int) -> Iterator[Fact]:
     first, second = int(order[0]), int(order[1])
     if w[first] >= 0.9:
         gap = float(scaled[first] - scaled[second])
-        ratio = float(np.exp(min(gap, 700.0)))
+        far = {} if gap > 30 else {"ratio": float(np.exp(gap))}
         yield row.fact(
-            "weights", "row.dominated", head, key=row.keys[first], second=row.keys[second], gap=gap, ratio=ratio,
-            **(data | {"weight": float(w[first])}),
+            "weights", "row.dominated" if far else "row.dominated.far", head, key=row.keys[first], second=row.keys[second],
+            gap=gap, **(data | {"weight": float(w[first])} | far),
         )  # fmt: skip
 
 
@@ -360,11 +366,13 @@ def _ranking(row: _Row) -> Iterator[Fact]:
         return
     self_first = order[0] == row.query and row.trace.key_tokens is None
     most = "conclusion.itself" if self_first else "conclusion.most"
-    second = order[1] if len(order) > 1 else order[0]
-    yield row.fact(
-        "ranking", most, token=row.token, key=row.keys[order[0]], weight=float(mean[order[0]]), second=row.keys[second],
-        second_weight=float(mean[second]),
-    )  # fmt: skip
+    data: dict[str, Any] = {"token": row.token, "key": row.keys[order[0]], "weight": float(mean[order[0]])}
+    alike = [key for key in order[1:] if abs(mean[key] - mean[order[1]]) <= 1e-12]
+    data["second_weight"] = float(mean[order[1]])
+    if len(alike) == 1:
+        yield row.fact("ranking", most, second=row.keys[order[1]], **data)
+    else:
+        yield row.fact("ranking", f"{most}.alike", n_alike=len(alike), **data)
     if row.names is not None and row.trace.key_tokens is None and row.trace.x is not None:
         read = [key for key in order if key != row.query and mean[key] >= 0.5 / len(order) and np.any(row.trace.x[key])]
         found = [row.names[int(np.argmax(np.abs(row.trace.x[key])))] for key in read[:MOST_TERMS]]
@@ -388,8 +396,14 @@ def _change(row: _Row) -> Iterator[Fact]:
         yield row.fact("change", "change.from_nothing", token=row.token, gained=gained)
     elif gained:
         yield row.fact("change", "change.gained", token=row.token, before=[name for name, _ in before], gained=gained)
+    elif np.allclose(row.x, row.output, rtol=1e-12, atol=0):
+        yield row.fact("change", "change.none", token=row.token)
     else:
         yield row.fact("change", "change.same", token=row.token, after=after)
+    kept = [[name, a] for name, a in after if name in had]
+    if gained and kept:
+        was = [[name, a] for name, a in before if name in dict(after)]
+        yield row.fact("change", "change.kept", token=row.token, before=was, after=kept)
     if lost and after:
         yield row.fact("change", "change.lost", token=row.token, lost=lost)
     if row.trace.source.details.get("residual"):
@@ -401,24 +415,29 @@ def _change(row: _Row) -> Iterator[Fact]:
 def _analogies(row: _Row) -> Iterator[Fact]:
     if not row.allowed.any():
         return
-    t, head = row.trace, int(np.argmax(row.weights.max(axis=1)))
-    key = int(np.argmax(np.where(row.allowed, row.weights[head], -1)))
-    data = {"token": row.token, "key": row.keys[key], "weight": float(row.weights[head, key])}
-    n_allowed = int(row.allowed.sum())
-    if n_allowed == t.n_keys:
-        yield row.fact("analogies", "analogy.classroom", head, n=t.n_keys, n_questions=t.n_queries * t.n_keys, **data)
-    else:
-        yield row.fact("analogies", "analogy.classroom_masked", head, n=t.n_keys, n_allowed=n_allowed, **data)
-    yield row.fact("analogies", "analogy.library", head, score=float(row.scores[head, key]), **data)
-    if t.key_tokens is None:
-        q, k, v = row.q[head], row.k(head)[row.query], row.v(head)[row.query]
-        yield row.fact("analogies", "analogy.three", head, q=_floats(q), k=_floats(k), v=_floats(v), token=row.token)
+    t, mean = row.trace, row.weights.mean(axis=0)
+    key = int(np.argmax(np.where(row.allowed, mean, -1)))
+    data = {"token": row.token, "key": row.keys[key], "weight": float(mean[key])}
+    n_allowed, crossed = int(row.allowed.sum()), t.key_tokens is not None
+    even = n_allowed > 1 and float(np.ptp(mean[row.allowed])) < 1e-9
+    if t.rule.allowed.kind != "everything":
+        yield row.fact("analogies", "analogy.classroom.masked", n=t.n_keys, n_allowed=n_allowed, token=row.token)
+    elif not crossed:
+        yield row.fact(
+            "analogies", "analogy.classroom", n=t.n_keys, n_questions=t.n_queries * t.n_keys, token=row.token
+        )
+    yield row.fact("analogies", "analogy.listens.even" if even else "analogy.listens", **data)
+    yield row.fact("analogies", "analogy.library.even" if even else "analogy.library", **data)
+    if not crossed:
+        q, k, v = row.q[0], row.k(0)[row.query], row.v(0)[row.query]
+        yield row.fact("analogies", "analogy.three", q=_floats(q), k=_floats(k), v=_floats(v), token=row.token)
 
 
 def _summary(row: _Row) -> Iterator[Fact]:
     for name in ("embedding", "query", "key", "value", "score", "softmax", "mix"):
         yield row.fact("summary", f"summary.{name}", token=row.token)
-    yield row.fact("definition", "definition", n=row.trace.n_keys)
+    kind = "definition" if row.trace.key_tokens is None else "definition.cross"
+    yield row.fact("definition", kind, n=int(row.allowed.sum()))
 
 
 # several layers ---------------------------------------------------------------------------------
@@ -478,13 +497,19 @@ def _other_ratio(pair: Reading, token: str, a: str, b: str) -> tuple[float, floa
 
 
 def _taken_in(reading: Reading, query: int) -> dict[str, Any] | None:
-    first, second = reading[0], reading[1]
-    if first.x is None or second.x is None or first.dimensions is None or first.x.shape != second.x.shape:
+    """What the token took in from the key (other than itself) that it read most in layer 0: weight · v of that key."""
+    first = reading[0]
+    names = names_of(first, "output")
+    made_by = first.heads
+    if names is None or made_by is None or made_by.w_o is not None or first.n_heads > 1 or first.key_tokens is not None:
         return None
-    change = second.x[query] - first.x[query]
-    dims = [[name, a] for name, a in _dims(change, list(first.dimensions)) if abs(a) >= 0.1]
-    weights = first.rows("weights", queries=[query])[:, 0].mean(axis=0)
-    return {"key": first.read_tokens[int(np.argmax(weights))].text, "dims": dims} if dims else None
+    if not first.source.details.get("residual"):
+        return None
+    weights = first.rows("weights", queries=[query])[0, 0].copy()
+    weights[query] = 0
+    key = int(np.argmax(weights))
+    dims = [[name, a] for name, a in _dims(weights[key] * first.v[0, key], names) if abs(a) >= 0.1]
+    return {"key": first.read_tokens[key].text, "dims": dims} if dims else None
 
 
 # small ------------------------------------------------------------------------------------------

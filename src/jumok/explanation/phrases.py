@@ -25,8 +25,8 @@ SECTION_TITLES = {
 
 PHRASES = {
     "token": (
-        "{token} is token {number:int} of {n:int}.",
-        "{token:은/는} 토큰 {n:int}개 가운데 {number:int}번째입니다.",
+        "{token} is token {number:int} of {n:int} (position {position:int}, counted from 0).",
+        "{token:은/는} 토큰 {n:int}개 가운데 {number:int}번째입니다(0부터 세면 위치 {position:int}).",
     ),
     # embedding
     "embedding.named": (
@@ -80,6 +80,10 @@ PHRASES = {
         "Each key is what a token offers to whoever asks, {token} included:",
         "키는 물어보는 토큰에게 내놓는 것입니다. {token} 자신도 내놓습니다.",
     ),
+    "keys.intro.cross": (
+        "Each key is what a token of the other sequence offers to {token}:",
+        "키는 다른 문장의 토큰이 {token}에게 내놓는 것입니다.",
+    ),
     "key.named": ("{key:e}: {dims:dims}", "{key:e}: {dims:dims}"),
     "key.numbers": ("{key:e}: {vector:vec}", "{key:e}: {vector:vec}"),
     "key.zero": ("{key:e}: nothing, its key is 0", "{key:e}: 키가 0이어서 내놓는 것이 없습니다"),
@@ -107,7 +111,13 @@ PHRASES = {
     # weights
     "weights.intro": (
         "softmax: e to the power of (score - the largest score, {top:n}), divided by the sum of all {n:int} ({total:n}):",
-        "소프트맥스: 점수에서 가장 큰 점수({top:n})를 뺀 만큼 e를 거듭제곱하고, {n:int}개를 더한 합({total:n})으로 나눕니다.",
+        "소프트맥스: 각 점수에서 가장 큰 점수({top:n})를 뺀 값을 e의 지수로 올리고, 그 {n:int}개의 합({total:n})으로 나눕니다.",
+    ),
+    "weights.intro.sink": (
+        "softmax with an attention sink (logit {sink:n}): e to the power of (score - {top:n}, the largest of the scores and the "
+        "sink's logit), divided by the sum of all {n:int} and the sink's own {sink_exp:n} ({total:n} together):",
+        "어텐션 싱크 (attention sink, 값 {sink:n})가 있는 소프트맥스: 각 점수에서 점수와 싱크 값 가운데 가장 큰 값({top:n})을 뺀 값을 e의 "
+        "지수로 올리고, 그 {n:int}개와 싱크의 몫 {sink_exp:n}까지 더한 합({total:n})으로 나눕니다.",
     ),
     "weight": (
         "{key:e}: e^({scaled:n} - {top:n}) = {exp:n}; {exp:n} ÷ {total:n} = {weight:n} ({weight:pct})",
@@ -160,9 +170,15 @@ PHRASES = {
     ),
     "row.dominated": (
         "{key} dominates the row of {token} with {weight:pct} (of {n:int} keys): it is {gap:n} above {second}, and softmax turns a "
-        "difference of {gap:n} into a ratio of {ratio:n} to 1.",
+        "difference of {gap:n} into a ratio of {ratio:ratio}.",
         "{key:이/가} {token}의 행을 {weight:pct}로 압도합니다(키 {n:int}개 가운데). 다음인 {second}보다 {gap:n} 높은데, 소프트맥스는 "
-        "{gap:n}의 차이를 {ratio:n} 대 1의 비로 바꿉니다.",
+        "{gap:n}의 차이를 {ratio:ratio}의 비로 바꿉니다.",
+    ),
+    "row.dominated.far": (
+        "{key} takes all of the row of {token} ({weight:pct}, of {n:int} keys): it is {gap:n} above {second}, and softmax leaves next "
+        "to nothing to what is so far below.",
+        "{key:이/가} {token}의 행을 모두 차지합니다({weight:pct}, 키 {n:int}개 가운데). 다음인 {second}보다 {gap:n}이나 높아서, 그 아래에는 "
+        "소프트맥스가 거의 아무것도 남기지 않습니다.",
     ),
     # values and output
     "values.intro": (
@@ -209,6 +225,14 @@ PHRASES = {
         "{token} attends most to itself ({key}, {weight:pct}), then to {second} ({second_weight:pct}).",
         "{token:은/는} 자기 자신({key})을 가장 많이 참고하고({weight:pct}), 다음은 {second}입니다({second_weight:pct}).",
     ),
+    "conclusion.most.alike": (
+        "{token} attends most to {key} ({weight:pct}), then to {n_alike:int} others alike ({second_weight:pct} each).",
+        "{token:은/는} {key:을/를} 가장 많이 참고하고({weight:pct}), 그다음 {n_alike:int}개는 똑같이 참고합니다({second_weight:pct}씩).",
+    ),
+    "conclusion.itself.alike": (
+        "{token} attends most to itself ({key}, {weight:pct}), then to {n_alike:int} others alike ({second_weight:pct} each).",
+        "{token:은/는} 자기 자신({key})을 가장 많이 참고하고({weight:pct}), 그다음 {n_alike:int}개는 똑같이 참고합니다({second_weight:pct}씩).",
+    ),
     "conclusion.reading": (
         "In the words of its dimensions, {token} takes in: {names:words}.",
         "차원의 뜻으로 읽으면 {token:이/가} 받아들이는 것: {names:words}.",
@@ -226,6 +250,11 @@ PHRASES = {
         "{token} carries the same dimensions as before, in another amount: {after:dims+}.",
         "{token:은/는} 전과 같은 차원을 다른 크기로 지닙니다: {after:dims+}.",
     ),
+    "change.none": ("{token} comes out as it went in.", "{token:은/는} 들어간 그대로 나옵니다."),
+    "change.kept": (
+        "What {token} was itself: {before:dims} → {after:dims}.",
+        "{token} 자신의 것: {before:dims} → {after:dims}.",
+    ),
     "change.nothing": ("{token} takes home nothing.", "{token:이/가} 가져오는 것은 없습니다."),
     "change.lost": (
         "What {token} was itself is no longer in its output: {lost:dimnames}.",
@@ -241,7 +270,7 @@ PHRASES = {
     ),
     "change.numbers": (
         "{token} went in as {before:vec} and comes out as {after:vec}: a vector with its context in it.",
-        "{token}: 들어간 것은 {before:vec}, 나온 것은 {after:vec}입니다. 문맥이 담긴 문맥 벡터입니다.",
+        "{token}: 들어간 것은 {before:vec}, 나온 것은 {after:vec}입니다. 문맥이 담긴 벡터(문맥 벡터)입니다.",
     ),
     # several layers
     "limit.rule": (
@@ -251,13 +280,13 @@ PHRASES = {
         "그 자리에도) 달려 있습니다. 다른 낱말은 이 비를 바꿀 수 없습니다.",
     ),
     "limit.first": (
-        "Layer 0, the row of {token}: {a} to {b} is {ratio:n} to 1.",
-        "0층에서 {token}의 행: {a} 대 {b}는 {ratio:n} 대 1입니다.",
+        "Layer 0, the row of {token}: {a} to {b} is {ratio:ratio}.",
+        "0층에서 {token}의 행: {a} 대 {b}는 {ratio:ratio}입니다.",
     ),
     "limit.pair": (
-        "In the other sentence of the pair it is {other:n} to 1 as well: in layer 0 {token} weighs {a} against {b} without "
+        "In the other sentence of the pair it is {other:ratio} as well: in layer 0 {token} weighs {a} against {b} without "
         "knowing how the sentence ends.",
-        "짝이 되는 다른 문장에서도 {other:n} 대 1로 같습니다. 0층의 {token:은/는} 문장이 어떻게 끝나는지 모르는 채 {a:과/와} {b:을/를} "
+        "짝이 되는 다른 문장에서도 {other:ratio}로 같습니다. 0층의 {token:은/는} 문장이 어떻게 끝나는지 모르는 채 {a:과/와} {b:을/를} "
         "견줍니다.",
     ),
     "limit.taken_in": (
@@ -266,30 +295,42 @@ PHRASES = {
         "그래서 다음 층에서는 다른 것을 묻습니다.",
     ),
     "limit.last": (
-        "Layer {layer:int}, the row of {token}: {a} to {b} is now {ratio:n} to 1.",
-        "{layer:int}층에서 {token}의 행: 이제 {a} 대 {b}는 {ratio:n} 대 1입니다.",
+        "Layer {layer:int}, the row of {token}: {a} to {b} is now {ratio:ratio}.",
+        "{layer:int}층에서 {token}의 행: 이제 {a} 대 {b}는 {ratio:ratio}입니다.",
     ),
     "limit.pair_last": (
-        "In the other sentence of the pair, layer {layer:int} has {a} to {b} at {other:n} to 1: {token} turned to the other noun.",
-        "짝이 되는 다른 문장에서는 {layer:int}층의 {a} 대 {b}가 {other:n} 대 1입니다. {token:이/가} 다른 명사로 돌아섰습니다.",
+        "In the other sentence of the pair, layer {layer:int} has {a} to {b} at {other:ratio}: {token} turned to the other noun.",
+        "짝이 되는 다른 문장에서는 {layer:int}층의 {a} 대 {b}가 {other:ratio}입니다. {token:이/가} 다른 명사로 돌아섰습니다.",
     ),
     # analogies
     "analogy.classroom": (
-        "A classroom: all {n:int} tokens ask each other, and themselves, at once: {n_questions:int} questions. "
-        "{token} listens most to {key} ({weight:pct}).",
-        "교실: 토큰 {n:int}개가 서로에게, 그리고 자신에게 한꺼번에 묻습니다. 질문은 {n_questions:int}개입니다. "
-        "{token:은/는} {key}의 말을 가장 귀담아듣습니다({weight:pct}).",
+        "A classroom: all {n:int} tokens ask each other, and themselves, at once: {n_questions:int} questions, and {token} asks too.",
+        "교실: 토큰 {n:int}개가 서로에게, 그리고 자신에게 한꺼번에 묻습니다. 질문은 {n_questions:int}개이고, {token}도 묻습니다.",
     ),
-    "analogy.classroom_masked": (
-        "A classroom with screens (the mask): {token} may ask {n_allowed:int} of the {n:int} tokens, and listens most to {key} ({weight:pct}).",
-        "칸막이(마스크)가 있는 교실: {token:은/는} 토큰 {n:int}개 가운데 {n_allowed:int}개에게만 물을 수 있고, {key}의 말을 가장 귀담아듣습니다({weight:pct}).",
+    "analogy.classroom.masked": (
+        "A classroom with screens (the mask): {token} may ask {n_allowed:int} of the {n:int} tokens.",
+        "칸막이(마스크)가 있는 교실: {token:은/는} 토큰 {n:int}개 가운데 {n_allowed:int}개에게 물을 수 있습니다.",
+    ),
+    "analogy.listens": (
+        "In the classroom {token} listens most to {key} ({weight:pct}).",
+        "교실에서 {token:은/는} {key}의 말을 가장 귀담아듣습니다({weight:pct}).",
+    ),
+    "analogy.listens.even": (
+        "In the classroom {token} listens to all alike, to {key} as to the others ({weight:pct}).",
+        "교실에서 {token:은/는} 모두의 말을 똑같이 듣습니다. {key}의 말도 다른 말만큼 듣습니다({weight:pct}).",
     ),
     "analogy.library": (
         "A library or a search engine: the query is what {token} types into the search box, the keys are the titles on the shelf, "
-        "the values are what stands in the books. The title of {key} scores {score:n}, so {weight:pct} of what {token} takes home "
-        "is from that book.",
+        "the values are what stands in the books. The title of {key} fits best, so {token} gives {weight:pct} of its reading to that book.",
         "도서관이나 검색 엔진: 쿼리는 {token:이/가} 검색창에 넣는 말, 키는 책의 제목, 밸류는 책의 내용입니다. "
-        "{key}의 제목은 점수가 {score:n}이므로 {token:이/가} 가져오는 내용의 {weight:pct}가 그 책에서 옵니다.",
+        "{key}의 제목이 가장 잘 맞으므로 {token:은/는} 읽기의 {weight:pct}를 그 책에 씁니다.",
+    ),
+    "analogy.library.even": (
+        "A library or a search engine: the query is what {token} types into the search box, the keys are the titles on the shelf, "
+        "the values are what stands in the books. No title fits better than another, so every book gets the same share of its "
+        "reading, {key} too ({weight:pct}).",
+        "도서관이나 검색 엔진: 쿼리는 {token:이/가} 검색창에 넣는 말, 키는 책의 제목, 밸류는 책의 내용입니다. "
+        "더 잘 맞는 제목이 없으므로 모든 책을 똑같이 읽습니다. {key}도 마찬가지입니다({weight:pct}).",
     ),
     "analogy.three": (
         "Why one input makes three: asking, being found and handing over are three different jobs. The one embedding of {token} "
@@ -301,10 +342,16 @@ PHRASES = {
     ),
     # definition
     "definition": (
-        "Self-attention: every token of a sentence asks all {n:int} tokens, itself included, how well they fit what it looks for, "
-        "and takes home a mix of what they hand over, in those shares.",
-        "셀프 어텐션 (self-attention)은 문장의 모든 토큰이 자신을 포함한 토큰 {n:int}개에게 찾는 것과 얼마나 맞는지 묻고, "
-        "그 몫대로 그들이 전달하는 것을 섞어 가져오는 계산입니다.",
+        "Self-attention: every token of a sentence asks the tokens of the same sentence that it may read (here {n:int}) how well "
+        "they fit what it looks for, and takes home a mix of what they hand over, in those shares.",
+        "셀프 어텐션 (self-attention)은 문장의 모든 토큰이 같은 문장에서 볼 수 있는 토큰(여기서는 {n:int}개)에게 찾는 것과 얼마나 맞는지 "
+        "묻고, 그 몫대로 그들이 전달하는 것을 섞어 가져오는 계산입니다.",
+    ),
+    "definition.cross": (
+        "Cross-attention: every token of one sequence asks the tokens of another that it may read (here {n:int}) how well they fit "
+        "what it looks for, and takes home a mix of what they hand over, in those shares.",
+        "크로스 어텐션 (cross-attention)은 한 문장의 모든 토큰이 다른 문장에서 볼 수 있는 토큰(여기서는 {n:int}개)에게 찾는 것과 얼마나 "
+        "맞는지 묻고, 그 몫대로 그들이 전달하는 것을 섞어 가져오는 계산입니다.",
     ),
 }
 
@@ -344,7 +391,7 @@ STAGE_PHRASES = {
     # stage: (formula, English, Korean); one or two sentences each, for the table of that stage
     "x": (
         "X",
-        "The embeddings: one row a token.",
+        "The embeddings: one row per token.",
         "임베딩입니다. 토큰마다 한 행입니다.",
     ),
     "q": (
@@ -395,6 +442,6 @@ STAGE_PHRASES = {
     "output": (
         "output",
         "What each token takes home: a vector with its context in it.",
-        "토큰마다 가져가는 결과, 곧 문맥이 담긴 문맥 벡터입니다.",
+        "토큰마다 가져가는 결과, 곧 문맥이 담긴 벡터(문맥 벡터)입니다.",
     ),
 }

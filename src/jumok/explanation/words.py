@@ -111,20 +111,19 @@ _SMALL_WORDS = frozenset(
      "by", "for", "from", "with", "as", "and", "or", "but", "not", "no", "so", "if", "that", "this", "because", "he",
      "she", "they", "we", "you", "i")
 )  # fmt: skip
-_PARTICLES = ("은", "는", "이", "가", "을", "를", "에", "의", "로", "도", "과", "와", "만", "서", "께", "다")
 
 
 def quoted(text: str, lang: str) -> str:
     """A token inside a sentence: in quotes where it could be read as a word of the sentence itself.
 
     >>> quoted("studies", "en"), quoted("it", "en"), quoted("은행", "ko"), quoted("고양이가", "ko")
-    ('studies', "'it'", '은행', "'고양이가'")
+    ('studies', "'it'", "'은행'", "'고양이가'")
     """
     text = shown(text)
     plain = re.fullmatch(r"\w(?:[\w '’.-]*\w)?", text) is not None
     if text == "''":
         return text
-    own_word = text.lower() in _SMALL_WORDS if lang == "en" else text.endswith(_PARTICLES)
+    own_word = text.lower() in _SMALL_WORDS if lang == "en" else "가" <= text[-1:] <= "힣"
     return text if plain and not own_word else f"'{text}'"
 
 
@@ -275,13 +274,10 @@ class _Filler(string.Formatter):
                 parts.append(f"× {number(a)}")
             elif kind == "temperature":
                 parts.append(f"÷ {number(a)} ({said[kind][self.lang == 'ko']})")
+            elif kind == "softcap":
+                parts.append(f"→ {number(a)}·tanh(… ÷ {number(a)}) ({said[kind][self.lang == 'ko']})")
             else:
-                word = said[kind][self.lang == "ko"]
-                parts.append(
-                    f"→ {word} {number(a)}"
-                    if kind == "softcap"
-                    else f"{'+' if a >= 0 else '-'} {number(abs(a))} ({word})"
-                )
+                parts.append(f"{'+' if a >= 0 else '-'} {number(abs(a))} ({said[kind][self.lang == 'ko']})")
         return " ".join(parts)
 
     def words(self, value: Any) -> str:
@@ -296,6 +292,12 @@ def _bracketed(value: float) -> str:
 def _vector(_: _Filler, value: Any) -> str:
     numbers = [number(a) for a in value]
     return f"({', '.join(numbers if len(numbers) <= 8 else [*numbers[:8], '…'])})"
+
+
+def _ratio(value: float, lang: str) -> str:
+    """Two weights beside each other: the larger over the smaller, so that no small fraction has to be read."""
+    first, second = (number(value), "1") if value >= 1 else ("1", number(1 / max(value, 1e-300)))
+    return f"{first} to {second}" if lang == "en" else f"{first} 대 {second}"
 
 
 _SPECS: dict[str, Any] = {
@@ -318,6 +320,7 @@ _SPECS: dict[str, Any] = {
     ),
     "words": lambda f, value: f.words(value),
     "vec": _vector,
+    "ratio": lambda f, a: _ratio(a, f.lang),
 }
 
 

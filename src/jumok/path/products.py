@@ -96,7 +96,7 @@ def refuse_beyond(limit: float, values: Array, what: str, factor: float = 1.0) -
     xp: Any = array_namespace(values)
     first = int(xp.argmax(xp.reshape(xp.astype(xp.abs(values) > limit, xp.int8), (-1,))))
     row, column = divmod(first % (values.shape[-2] * values.shape[-1]), values.shape[-1])
-    most = f"{limit * factor:.3g}"
+    most = f"{min(limit * factor, ceiling(values)):.3g}"
     raise OverflowRefused(
         en=f"{what}: row {row}, column {column} is larger than {most}, the most that "
         f"{_dtype_name(values)} is trusted with here. Divide the numbers, or use a wider type (float64).",
