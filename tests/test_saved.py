@@ -549,6 +549,8 @@ def with_shape(shape: list[int]) -> bytes:
 
 
 def with_dtype(dtype: str, a_number: int) -> bytes:
+    import ml_dtypes  # noqa: F401 (it tells NumPy of these types, as JAX does; they are no numbers here all the same)
+
     header, numbers = parts()
     entry = header["layers.0.q"]
     entry["dtype"], entry["shape"] = dtype, [entry["shape"][0], entry["shape"][1], entry["shape"][2] * a_number]

@@ -5,6 +5,7 @@ Exit codes: 0 done, 2 something given was wrong (one message, no traceback), 130
 
 from __future__ import annotations
 
+import difflib
 import io
 import itertools
 import json
@@ -33,6 +34,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line. Returns the exit code."""
+    _open_what_is_closed()
     lang = preferred_language({name: value for name, value in os.environ.items() if name != "JUMOK_LANG"})
     _never_stumble(sys.stdout, sys.stderr)
     try:
@@ -61,6 +63,13 @@ def run(arguments: Sequence[str]) -> int:
         _silence_stdout()
         return _refused(f"{_('no_output', lang)}: {error.strerror or error}")
     return 0
+
+
+def _open_what_is_closed() -> None:
+    """A standard stream that was closed (``>&-``) takes what is written and forgets it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (as long as the process)
 
 
 def _refused(message: str) -> int:
@@ -127,6 +136,7 @@ WORDS = {
         "Write to a file: .json .md .csv .txt, or .safetensors to load again.",
         "파일로 저장: .json .md .csv .txt, 다시 읽으려면 .safetensors.",
     ),
+    "explain_output": ("Write to a file: .txt .md .json.", "파일로 저장: .txt .md .json."),
     "all": ("Every token.", "모든 토큰."),
     "from": ("Begin from this packaged example.", "이 예제를 바탕으로 시작합니다."),
     "force": ("Write over a file that is there.", "이미 있는 파일을 덮어씁니다."),
@@ -137,7 +147,7 @@ WORDS = {
     "see_help": ("See: {command} --help", "도움말: {command} --help"),
     "no_output": ("cannot write the output", "출력을 쓸 수 없습니다"),
     "no_option": ("there is no option {got}{maybe}", "{got} 옵션이 없습니다{maybe}"),
-    "no_command": ("there is no command {got!r}. There are: {some}", "{got!r} 명령이 없습니다. 쓸 수 있는 명령: {some}"),
+    "no_command": ("there is no command {got!r}{maybe} There are: {some}", "{got!r} 명령이 없습니다{maybe} 쓸 수 있는 명령: {some}"),
     "missing": ("{got} is missing. For example: {such_as}", "{got}이(가) 빠졌습니다. 예: {such_as}"),
     "extra": ("{got!r} is one too many here", "{got!r}은(는) 여기에 쓸 수 없습니다"),
     "needs_value": ("{got} needs a value behind it", "{got} 뒤에 값이 필요합니다"),
@@ -148,7 +158,7 @@ WORDS = {
     "sentence": ("sentence", "문장"),
     "next_explain": ("what happened to one token, in sentences", "토큰 하나에 무슨 일이 있었는지 문장으로"),
     "next_lang": ("the same in Korean", "같은 내용을 영어로"),
-    "next_examples": ("eight more sentences: bank and river, pear and ship, it and its antecedent", "다른 예문들: 은행, 배, it이 가리키는 것"),
+    "next_examples": ("seven more sentences: bank and river, pear and ship, it and its antecedent", "다른 예문들: 은행, 배, it이 가리키는 것"),
     "next_new": ("an example file of your own", "나만의 예제 파일"),
     "next_scaling": ("why scores are divided by √d_k", "점수를 √d_k로 나누는 까닭"),
 }  # fmt: skip
@@ -171,7 +181,9 @@ def _usage_problem(error: click.UsageError, lang: str) -> str:
         near = ", ".join(error.possibilities or ())
         return _("no_option", lang, got=error.option_name, maybe=_("maybe", lang, some=near) if near else "")
     if isinstance(error, _NoSuchCommand):
-        return _("no_command", lang, got=error.got, some=", ".join(error.known))
+        known = difflib.get_close_matches(error.got, error.known, n=1)
+        maybe = _("maybe", lang, some=known[0]) if known else "."
+        return _("no_command", lang, got=error.got, maybe=maybe, some=", ".join(error.known))
     if isinstance(error, click.MissingParameter) and error.param is not None and error.ctx is not None:
         such_as = SUCH_AS.get(error.ctx.info_name or "", "jumok --help")
         return _("missing", lang, got=error.param.human_readable_name, such_as=such_as)
@@ -241,6 +253,9 @@ def _commands(lang: str) -> click.Group:
     example = click.Argument(["name"], shell_complete=_complete_example)
     formats = [click.Option([f"--{name}"], is_flag=True, help=_(name, lang)) for name in ("json", "markdown", "csv")]
     output = click.Option(["-o", "--output"], metavar="FILE", help=_("output", lang), shell_complete=_complete_file)
+    explain_output = click.Option(
+        ["-o", "--output"], metavar="FILE", help=_("explain_output", lang), shell_complete=_complete_file
+    )
     layer = click.Option(["--layer"], metavar="N", help=_("layer", lang))
     mask = click.Option(["--mask"], help=_("mask", lang), shell_complete=_complete(("none", "causal", "window:2")))
     token = click.Option(["--token"], metavar="T", help=_("token", lang))
@@ -253,7 +268,7 @@ def _commands(lang: str) -> click.Group:
     _add(
         group, lang, _explain,
         [example, tokens, click.Option(["--token"], multiple=True, metavar="T", help=_("token", lang)), every, layer, mask,
-         formats[0], formats[1], output, lang_option],
+         formats[0], formats[1], explain_output, lang_option],
     )  # fmt: skip
     _add(
         group, lang, _new,
@@ -306,13 +321,14 @@ def _welcome(lang: str | None) -> None:
     chosen = preferred_language() if lang is None else language(lang)
     screen = _screen(chosen)
     screen.attended(_attended("student", None))
+    called = os.environ.get("JUMOK_CALLED", "jumok")  # run.py says how it was called
     other = "en" if chosen == "ko" else "ko"
     commands = [
-        ("jumok explain student studies", _("next_explain", chosen)),
-        (f"jumok --lang {other}", _("next_lang", chosen)),
-        ("jumok examples", _("next_examples", chosen)),
-        ("jumok new my.yaml", _("next_new", chosen)),
-        ("jumok scaling", _("next_scaling", chosen)),
+        (f"{called} explain student studies", _("next_explain", chosen)),
+        (f"{called} --lang {other}", _("next_lang", chosen)),
+        (f"{called} examples", _("next_examples", chosen)),
+        (f"{called} new my.yaml", _("next_new", chosen)),
+        (f"{called} scaling", _("next_scaling", chosen)),
     ]
     screen.next_steps(commands)
 
@@ -370,6 +386,8 @@ def _write_attended(
     from .trace import STAGES, Trace
 
     layers = [record] if isinstance(record, Trace) else list(record)
+    if form != "text":
+        _refuse_too_much(layers, stage, queries)
     several = ["x", "q", "k", "v", *(one for one in STAGES if one != "weighted_values")]
     stages = [stage] if stage else [*several, *(["weighted_values"] if queries else [])]
     if form == "json":
@@ -381,12 +399,31 @@ def _write_attended(
     else:
         screen = _screen(lang, file)
         if stage is None:
-            screen.attended(record, None if queries is None else queries[0])
+            screen.attended(record, None if queries is None else queries[0], _pair_of(record))
             return
         for at, one in enumerate(layers):
             if len(layers) > 1:
                 screen.title(screen.word("layer", n=at))
             screen.stage(one, stage, None if queries is None else queries[0], whole=True, only=queries is not None)
+
+
+MOST_NUMBERS = 5_000_000  # written as text at once
+
+
+def _refuse_too_much(layers: Sequence[Any], stage: str | None, queries: list[int] | None) -> None:
+    """Before anything is computed: tables that would fill the disk as text are refused, with what to ask for instead."""
+    wide = stage is None or stage in ("scores", "scaled", "allowed", "weights", "weighted_values")
+    n_numbers = sum(
+        one.n_heads * (one.n_queries if queries is None else len(queries)) * (one.n_keys if wide else one.d_head)
+        for one in layers
+    )
+    if n_numbers > MOST_NUMBERS:
+        raise InputError(
+            en=f"this would write {n_numbers:,} numbers. Choose a token (--token), a stage (--stage output) or a layer "
+            f"(--layer), or save the record: -o out.safetensors.",
+            ko=f"숫자 {n_numbers:,}개를 쓰게 됩니다. 토큰(--token), 단계(--stage output), 층(--layer)을 고르거나 기록으로 "
+            f"저장하십시오: -o out.safetensors.",
+        )
 
 
 def _stages_json(layers: Sequence[Any], stages: Sequence[str], queries: list[int] | None) -> Any:
@@ -422,7 +459,7 @@ def _explain(
     wanted = [_token_of(record, one) for one in (*tokens, *token)]
     wanted = list(range(len(record.tokens))) if every else wanted or [default_token(_first(record))]
     pair = _pair_of(record) if layer is None else None
-    explained = [explain(record, at, lang, pair=pair) for at in wanted]
+    explained = (explain(record, at, lang, pair=pair) for at in wanted)  # one after the other, however many
 
     def write(file: IO[str]) -> None:
         if form == "json":
@@ -468,7 +505,9 @@ def _new(lang: str, path: str, origin: str | None, force: bool) -> None:
     data = text.encode("utf-8")
     write_whole(path, lambda name: Path(name).write_bytes(data))
     _say(_("saved", lang, path=path))
-    _screen(lang).next_steps([(f"jumok attend {_for_shell(path)}", _("attend", lang))])
+    _screen(lang).next_steps(
+        [(f"{os.environ.get('JUMOK_CALLED', 'jumok')} attend {_for_shell(path)}", _("attend", lang))]
+    )
 
 
 def _for_shell(path: str) -> str:

@@ -35,7 +35,7 @@ class Token:
         if not _is_text(self.text):
             raise InputError(
                 en=f"a token expects text, got {self.text!r}.",
-                ko=f"토큰에는 글자열이 필요한데 {self.text!r}이(가) 왔습니다.",
+                ko=f"토큰에는 문자열이 필요한데 {self.text!r}이(가) 왔습니다.",
             )
         if self.span is not None and not _is_span(self.span):
             raise InputError(
@@ -76,7 +76,7 @@ def _listed(what: str, texts: Any) -> list[Any]:
     hint, hint_ko = (f" Try {texts.split()!r}.", f" 예: {texts.split()!r}.") if isinstance(texts, str) else ("", "")
     raise InputError(
         en=f"{what} expects a list of texts, got {texts!r}.{hint}",
-        ko=f"{what}에는 글자열의 목록이 필요한데 {texts!r}이(가) 왔습니다.{hint_ko}",
+        ko=f"{what}에는 문자열의 목록이 필요한데 {texts!r}이(가) 왔습니다.{hint_ko}",
     )
 
 

@@ -35,6 +35,13 @@ def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading:
         from . import saved
 
         return saved.load(path_or_name)
+    if Path(path_or_name).suffix.lower() in (".json", ".csv", ".md", ".txt"):
+        raise InputError(
+            en=f"{path_or_name}: a {Path(path_or_name).suffix} file is for reading elsewhere. Load an example (.yaml) or a record "
+            f"(.safetensors).",
+            ko=f"{path_or_name}: {Path(path_or_name).suffix} 파일은 다른 곳에서 읽기 위한 것입니다. 예제(.yaml)나 "
+            f"기록(.safetensors)을 쓰십시오.",
+        )
     from .sources import example
 
     return example.load(path_or_name)

@@ -14,8 +14,8 @@ from .products import largest
 __all__ = ["above_zero", "agree", "booleans", "finite", "flag", "of_heads", "seen", "whole", "whole_numbers"]
 
 FARTHEST = 2**30  # positions, and sums of two of them, then fit 32 bits
-MOST = 1e30  # a bias, times no more than FARTHEST tokens, then fits float32
-LEAST = 1e-30
+MOST = 1e25  # a bias, times as many tokens, then fits float32
+SCALES = (1e-30, 1e30)
 
 
 def whole(name: str, value: Any, most: int = FARTHEST) -> int:
@@ -38,12 +38,13 @@ def above_zero(name: str, value: Any) -> float:
         number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not LEAST <= number <= MOST:
+    least, most = SCALES
+    if not least <= number <= most:
         raise InputError(
-            en=f"{name} expects a number above 0 (from {LEAST:g} to {MOST:g}), got {value!r}. "
+            en=f"{name} expects a number above 0 (from {least:g} to {most:g}), got {value!r}. "
             f"Leave it out for the usual one.",
-            ko=f"{name}에는 0보다 큰 숫자({LEAST:g}부터 {MOST:g}까지)가 필요한데 {value!r}이(가) 왔습니다. "
-            f"생략하면 보통 값을 씁니다.",
+            ko=f"{name}에는 0보다 큰 숫자({least:g}부터 {most:g}까지)가 필요한데 {value!r}이(가) 왔습니다. "
+            f"생략하면 기본값을 씁니다.",
         )
     return number
 

@@ -16,7 +16,6 @@ from .axes import Array, Bias, Keys, PerHead, PositionCode, Queries
 from .checked import above_zero, finite, flag, of_heads, whole
 from .described import Described, like
 from .library import array_namespace
-from .products import largest
 
 __all__ = ["PositionBias", "Rotary", "alibi", "alibi_slopes", "relative", "sinusoidal", "t5", "table"]
 
@@ -94,10 +93,6 @@ class PositionBias(Described):
         """(head or 1, query, key) for the positions asked for."""
         raise NotImplementedError
 
-    def most(self, n_queries: int, n_keys: int) -> float:
-        """No number of the bias is larger than this, up or down."""
-        raise NotImplementedError
-
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
         """Refuse a bias that was made for another number of heads or tokens."""
         raise NotImplementedError
@@ -122,9 +117,6 @@ class _Sum(PositionBias, kind="sum"):
     def block(self, queries: Queries, keys: Keys) -> Bias:
         return self.first.block(queries, keys) + self.second.block(queries, keys)
 
-    def most(self, n_queries: int, n_keys: int) -> float:
-        return self.first.most(n_queries, n_keys) + self.second.most(n_queries, n_keys)
-
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
         self.first.fits(n_heads, n_queries, n_keys)
         self.second.fits(n_heads, n_queries, n_keys)
@@ -145,9 +137,6 @@ class _Alibi(PositionBias, kind="alibi"):
         slopes = xp.astype(slopes, _at_least_float32(slopes), copy=False)
         far = xp.abs(queries[:, None] + self.offset - keys[None, :])
         return -slopes[:, None, None] * xp.astype(far, slopes.dtype)[None, :, :]
-
-    def most(self, n_queries: int, n_keys: int) -> float:
-        return (largest(self.slopes) or 0.0) * max(self.offset + n_queries, n_keys)
 
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:  # noqa: ARG002 (any length)
         of_heads("alibi(slopes)", self.slopes.shape[0], n_heads)
@@ -170,9 +159,6 @@ class _Relative(PositionBias, kind="relative"):
 
     def block(self, queries: Queries, keys: Keys) -> Bias:
         return _by_offset(like(self.vector, queries), keys[None, :] - queries[:, None] - self.offset)
-
-    def most(self, n_queries: int, n_keys: int) -> float:  # noqa: ARG002 (any length)
-        return largest(self.vector) or 0.0
 
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:  # noqa: ARG002 (any length)
         of_heads("relative(vector)", self.vector.shape[0], n_heads)
@@ -210,9 +196,6 @@ class _T5(PositionBias, kind="t5"):
         ahead = [n_buckets + bucket for bucket in back] if self.bidirectional else [0] * len(back)
         return back[::-1] + ahead[1:]
 
-    def most(self, n_queries: int, n_keys: int) -> float:  # noqa: ARG002 (any length)
-        return largest(self.buckets) or 0.0
-
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:  # noqa: ARG002 (any length)
         of_heads("t5(buckets)", self.buckets.shape[1], n_heads)
 
@@ -236,9 +219,6 @@ class _BiasTable(PositionBias, kind="bias_table"):
     def block(self, queries: Queries, keys: Keys) -> Bias:
         xp = array_namespace(queries)
         return xp.take(xp.take(like(self.array, queries), queries, axis=-2), keys, axis=-1)
-
-    def most(self, n_queries: int, n_keys: int) -> float:  # noqa: ARG002 (it has its own length)
-        return largest(self.array) or 0.0
 
     def fits(self, n_heads: int, n_queries: int, n_keys: int) -> None:
         of_heads("bias table(array)", self.array.shape[-3], n_heads)

@@ -97,11 +97,15 @@ def refuse_beyond(limit: float, values: Array, what: str, factor: float = 1.0) -
     first = int(xp.argmax(xp.reshape(xp.astype(xp.abs(values) > limit, xp.int8), (-1,))))
     row, column = divmod(first % (values.shape[-2] * values.shape[-1]), values.shape[-1])
     most = f"{min(limit * factor, ceiling(values)):.3g}"
+    dtype = _dtype_name(values)
+    wider, wider_ko = (
+        ("", "") if dtype == "float64" else (", or use a wider type (float64)", "거나 더 넓은 형(float64)을 쓰")
+    )
     raise OverflowRefused(
         en=f"{what}: row {row}, column {column} is larger than {most}, the most that "
-        f"{_dtype_name(values)} is trusted with here. Divide the numbers, or use a wider type (float64).",
-        ko=f"{what}: {row}행 {column}열의 값이 {_dtype_name(values)}에서 다룰 수 있는 최댓값 {most}보다 "
-        f"큽니다. 숫자를 줄이거나 더 넓은 형(float64)을 쓰십시오.",
+        f"{dtype} is trusted with here. Divide the numbers{wider}.",
+        ko=f"{what}: {row}행 {column}열의 값이 {dtype}에서 다룰 수 있는 최댓값 {most}보다 "
+        f"큽니다. 숫자를 줄이{wider_ko}십시오.",
         row=row,
         column=column,
     )

@@ -33,6 +33,7 @@ __all__ = ["Screen"]
 
 MOST_ROWS, MOST_COLUMNS = 16, 24  # shown of a long text when all stages are shown
 WHOLE_ROWS, WHOLE_COLUMNS = 200, 200  # shown of one stage
+LEAST_WIDTH = 20  # cells; on a narrower terminal lines run over instead of losing numbers
 
 # cividis, dark to bright: even to every eye, also without red and green (Nuñez et al. 2018)
 _RAMP = ((0, 34, 78), (65, 77, 107), (125, 124, 120), (188, 174, 108), (254, 232, 56))
@@ -96,6 +97,8 @@ class Screen:
         plain = bool(os.environ.get("NO_COLOR"))
         options: dict[str, Any] = {"no_color": True, "color_system": None} if plain else {}
         self.console = console or Console(file=file, highlight=False, markup=False, emoji=False, **options)
+        if self.console.width < LEAST_WIDTH:  # a window that no number fits into; COLUMNS=0 says nothing
+            self.console.width = LEAST_WIDTH if self.console.width > 0 else 80
         self.lang = lang
         self.encoding = (getattr(file, "encoding", None) or "utf-8").lower()
         self.unicode = self.encoding.replace("_", "-").startswith(("utf-8", "utf8", "utf-16", "utf-32"))
@@ -141,8 +144,11 @@ class Screen:
 
     # a worked example -------------------------------------------------------------------------
 
-    def attended(self, trace: Trace | Reading, focus: int | None = None) -> None:
-        """All stages of a Trace or Reading, the row of one token number by number, and who attends to whom."""
+    def attended(self, trace: Trace | Reading, focus: int | None = None, pair: Reading | None = None) -> None:
+        """All stages of a Trace or Reading, the row of one token number by number, and who attends to whom.
+
+        pair : the Reading of a sentence that differs in other words, to set beside this one
+        """
         layers = [trace] if isinstance(trace, Trace) else list(trace)
         self._head(layers)
         for at, one in enumerate(layers):
@@ -150,7 +156,7 @@ class Screen:
                 self.title(self.word("layer", n=at))
             self._stages(one, default_token(one) if focus is None else focus)
         chosen = default_token(layers[0]) if focus is None else focus
-        self._row(trace, chosen)
+        self._row(trace, chosen, pair)
         self._who(layers[-1])
         self.say()
         self.say(self.word("legend" if not self._plain() else "rounded"), "dim")
@@ -222,13 +228,13 @@ class Screen:
         columns = [self.fits(self._bidi(label(name, self.lang))) for name in grid.columns]
         cells = cell_texts(grid, self.yes, self.no)
         marked = [grid.row_at is not None and grid.query is None and grid.row_at[r] == focus for r in range(len(rows))]
-        most_label = max(8, self.console.width // 3)
+        numbers = [max([1, *(cell_len(row[c]) for row in cells)]) for c in range(len(columns))]
+        most_label = max(4, min(max(8, self.console.width // 3), self.console.width - max([1, *numbers]) - 5))
         corner = cell_len(self.fits(self.word("corner"))) - 2 if grid.column_at is not None else 1
         label_width = min(most_label, max([corner, *(cell_len(name) for name in rows)])) + 3  # a mark, a space
-        widths = [
-            min(24, max([cell_len(columns[c]), *(cell_len(row[c]) for row in cells)])) for c in range(len(columns))
-        ]
-        for piece in _pieces(widths, self.console.width - label_width - 2):
+        room = self.console.width - label_width  # a name may be cut, a number never
+        widths = [max(n, min(24, room - 2, cell_len(name))) for n, name in zip(numbers, columns, strict=True)]
+        for piece in _pieces(widths, room):
             self._piece(grid, piece, rows, columns, cells, marked, (label_width, widths))
 
     def _piece(
@@ -266,11 +272,11 @@ class Screen:
         right = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
         return f"\u2068{text}\u2069" if right and self.unicode else text
 
-    def _row(self, trace: Trace | Reading, focus: int) -> None:
+    def _row(self, trace: Trace | Reading, focus: int, pair: Reading | None) -> None:
         layers = [trace] if isinstance(trace, Trace) else list(trace)
         token = shown(layers[0].tokens[focus].text)
         self.title(self.word("row_of", token=token))
-        explanation = explain(trace, focus, self.lang)
+        explanation = explain(trace, focus, self.lang, pair=pair)
         wanted = ("scores", "weights", "output", "change", "layers")
         for section in explanation.sections(self.lang):
             if section.name in wanted:

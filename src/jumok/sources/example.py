@@ -176,7 +176,7 @@ def load(path_or_name: str | os.PathLike[str]) -> Example:
     packaged = isinstance(path_or_name, str) and not Path(name).suffix and os.sep not in name and "/" not in name
     if packaged and name in names():
         return parse((_folder() / f"{name}.yaml").read_text(encoding="utf-8"), name)
-    if packaged and not os.path.exists(name):  # noqa: PTH110 (Path('') is the folder)
+    if packaged and (len(name) > 200 or not os.path.exists(name)):  # noqa: PTH110 (Path('') is the folder)
         raise _no_such_example(name)
     return parse(read_text(name), name)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -667,11 +668,19 @@ class _Reader:
             value = float(text.lower().replace(".nan", "nan").replace(".inf", "inf")) if "_" not in text else None
         except ValueError:
             value = None
-        if value is None:
+        if value is None and not text:
             raise self.wrong(
                 node,
-                f"a number such as 0.5 is expected, got {brief(text)!r}",
-                f"0.5 같은 숫자가 필요한데 {brief(text)!r}이(가) 왔습니다",
+                "a number is missing here; behind a name stand a colon, a space and its number: {Animal: 1}",
+                "여기에 숫자가 없습니다. 이름 뒤에는 콜론(:)과 공백, 숫자를 씁니다: {Animal: 1}",
+            )
+        if value is None:
+            comma = re.fullmatch(r"[+-]?\d+,\d+", text) is not None
+            hint, hint_ko = (" (write a point, not a comma)", "(쉼표가 아니라 점으로 씁니다)") if comma else ("", "")
+            raise self.wrong(
+                node,
+                f"a number such as 0.5 is expected, got {brief(text)!r}{hint}",
+                f"0.5 같은 숫자가 필요한데{hint_ko} {brief(text)!r}이(가) 왔습니다",
             )
         if not math.isfinite(value):
             raise self.wrong(
