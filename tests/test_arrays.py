@@ -224,19 +224,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[InputError], str, str]] = {
         lambda: x(tokens=3),
         InputError,
         r"tokens expects a list of texts, got 3\.",
-        r"tokens에는 글자열의 목록",
+        r"tokens에는 문자열의 목록",
     ),
     "a number among the tokens": (
         lambda: x(tokens=["a", 2, "c"]),
         InputError,
         r"a token expects text, got 2",
-        r"토큰에는 글자열이 필요한데 2",
+        r"토큰에는 문자열이 필요한데 2",
     ),
     "half a surrogate pair": (
         lambda: x(tokens=["a", "\ud800", "c"]),
         InputError,
         r"a token expects text, got '\\ud800'",
-        r"글자열이 필요",
+        r"문자열이 필요",
     ),
     "dimensions as one text": (
         lambda: x(dimensions="abc"),
@@ -248,7 +248,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[InputError], str, str]] = {
         lambda: x(dimensions=[1, 2, 3]),
         InputError,
         r"expects text, got 1",
-        r"글자열이 필요한데 1",
+        r"문자열이 필요한데 1",
     ),
     "a source that is none": (
         lambda: x(source="me"),
@@ -312,6 +312,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[InputError], str, str]] = {
         InputError,
         r"load expects a path or a name.*got 3",
         r"load에는 경로나.*3이\(가\)",
+    ),
+    "a JSON file to load": (
+        lambda: jumok.load("a.json"),
+        InputError,
+        r"a\.json: a \.json file is for reading elsewhere",
+        r"\.json 파일은 다른 곳에서 읽기",
     ),
     # rules
     "an unknown rule": (
@@ -551,7 +557,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[InputError], str, str]] = {
     "a score beyond the type": (
         lambda: qkv(q=1e200 * ONE[None], k=1e200 * ONE[None], tokens=["a", "b", "c"]),
         OverflowRefused,
-        r"score of 'a' \(query 0\) and 'a' \(key 0\) in head 0 does not fit float64: q · k: .*wider type",
+        r"score of 'a' \(query 0\) and 'a' \(key 0\) in head 0 does not fit float64: q · k: .*Divide the numbers",
         r"헤드 0에서 'a'\(쿼리 0\)와 'a'\(키 0\)의 점수가 float64에 들어가지 않습니다",
     ),
     "a scaled score beyond the type": (

@@ -774,7 +774,7 @@ def test_a_bad_rule_is_refused(case, need_weights):
         ((1, N), WORDS, None, "without a batch axis, got (1, 5, 8)", "배치 축이 없는"),
         ((N,), WORDS[:4], None, "tokens has 4 texts, but x has 5 rows", "tokens는 4개인데 x는 5행"),
         ((N,), [*WORDS, "."], None, "tokens has 6 texts, but x has 5 rows", "tokens는 6개인데 x는 5행"),
-        ((N,), "나는 은행", None, "tokens expects a list of texts, got", "글자열의 목록"),
+        ((N,), "나는 은행", None, "tokens expects a list of texts, got", "문자열의 목록"),
         ((N,), WORDS, allowed.padding(REAL), "the rule has leading axes (3,), but x has ()", "규칙의 앞쪽 축은 (3,)"),
         ((N,), WORDS, allowed.padding([True]), "padding(keys) has key=1, but there are 5", "토큰은 5개"),
     ],

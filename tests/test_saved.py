@@ -363,7 +363,7 @@ FOREIGN: dict[str, tuple[Callable[[], bytes], str, str]] = {
     "a token as a number": (
         lambda: with_record(put("tokens", 0, 0, [5])),
         "a token expects text, got 5",
-        "글자열이 필요한데 5",
+        "문자열이 필요한데 5",
     ),
     "a token with half a span": (lambda: with_record(put("tokens", 0, 0, ["a", 1])), r"span .* got \(1,\)", ""),
     "a span of truths": (lambda: with_record(put("tokens", 0, 0, ["a", False, True])), "span of a token", ""),

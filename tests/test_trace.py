@@ -192,6 +192,24 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[InputError], str, str]] = {
         r"expects plain JSON",
         r"JSON으로",
     ),
+    "a title that is no dictionary": (
+        lambda: Source(details={"title": "a"}),
+        InputError,
+        r"source\.details\['title'\] is of another kind",
+        r"source\.details\['title'\]의 값이",
+    ),
+    "a meaning of numbers": (
+        lambda: Source(details={"meaning": {"a": {"en": 1}}}),
+        InputError,
+        r"details\['meaning'\] is of another kind",
+        r"\['meaning'\]의 값이",
+    ),
+    "a focus as truth": (
+        lambda: Source(details={"focus": True}),
+        InputError,
+        r"details\['focus'\] is",
+        r"\['focus'\]의",
+    ),
     "a source that goes round": (lambda: Source(details=endless()), InputError, r"expects plain JSON", r"JSON으로"),
     "a source that is a list": (lambda: Source(details=[1]), InputError, r"expects plain JSON", r"JSON으로"),
     "a Reading of something else": (
