@@ -614,7 +614,9 @@ def test_only_csv_begins_with_the_mark_that_spreadsheets_need():
 def test_a_flag_says_how_where_the_name_does_not():
     assert run("attend", "student", "--json", "-o", "out").code == 0
     assert json.loads(Path("out").read_text())["format"] == "jumok"
-    assert run("attend", "student", "--csv", "-o", "out.CSV").code == 0
+    for name in ("out.CSV", "out"):
+        assert run("attend", "student", "--csv", "-o", name).code == 0
+        assert Path(name).read_bytes().startswith(b"\xef\xbb\xbflayer,")
 
 
 @pytest.mark.parametrize("name", ["student", "it-soft", "odd.yaml"])
@@ -637,17 +639,16 @@ def test_a_saved_record_opens_again(odd, name):
 
 
 def test_a_record_without_what_a_file_usually_holds():
-    """No titles, or titles of another kind than examples have; no embeddings; no layer at all."""
+    """No titles, or titles that steer a terminal; no embeddings; no layer at all."""
     one = np.eye(2)[None]
     jumok.attend(q=one, k=one, v=one).save("bare.safetensors")
+    escape = "t\x1b[31m\n"
     hostile = {
-        "title": "t\x1b[31m",
-        "sentence": 3,
-        "meaning": [1],
-        "pair": {"a": 1},
+        "title": {"en": escape, "ko": escape},
+        "sentence": escape,
+        "meaning": {escape: {"en": escape}},
+        "pair": escape,
         "focus": 99,
-        "temperature": "x",
-        "n_layers": "q",
     }
     source = jumok.Source(kind="example", name="\x1b[1m", details=hostile)
     jumok.Trace(tokens=["a", "b"], q=one, k=one, v=one, source=source).save("hostile.safetensors")
