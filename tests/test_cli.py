@@ -707,7 +707,11 @@ REFUSED = {
     "no name to explain": (["explain"], "For example: jumok explain student", "예: jumok explain student"),
     "no path": (["new"], "PATH is missing. For example: jumok new my.yaml", "예: jumok new my.yaml"),
     "no shell": (["completion"], "SHELL is missing. For example: jumok completion bash", "예: jumok completion bash"),
-    "an unknown command": (["atend", "student"], "there is no command 'atend'. There are: attend, explain", "'atend' 명령이 없습니다"),
+    "an unknown command": (
+        ["atend", "student"],
+        "there is no command 'atend'. Did you mean attend? There are: attend, explain",
+        "'atend' 명령이 없습니다. 혹시 attend입니까?",
+    ),
     "an unknown option": (["attend", "student", "--jsn"], "there is no option --jsn. Did you mean --json", "--jsn 옵션이 없습니다. 혹시 --json"),
     "an option far off": (["attend", "student", "--zzz"], "there is no option --zzz\nSee", "--zzz 옵션이 없습니다"),
     "one too many": (["attend", "student", "x"], "'x' is one too many here", "'x'은(는) 여기에 쓸 수 없습니다"),

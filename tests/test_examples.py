@@ -337,7 +337,10 @@ def test_the_starter_works_and_can_be_played_with(lang):
     assert trace.weights[0, focus].max() < 0.75
     assert len(set(np.round(trace.weights[0, focus], 6))) >= 3
     assert len(str(jumok.explain(trace, lang=lang)).splitlines()) > 20
-    commented = [line for line in text.splitlines() if re.match(r"# [a-z]+: ", line)]
+    commented = [line for line in text.splitlines() if re.match(r"# [a-z_]+: ", line)]
+    (drawn,) = [line for line in commented if line.startswith("# random: ")]  # stands instead of numbers
+    jumok.attend(parse("tokens: [a, b]\n" + drawn.removeprefix("# ")))
+    commented.remove(drawn)
     assert len(commented) == 6
     for chosen in itertools.chain(
         ([line] for line in commented if "…" not in line), [[a for a in commented if "…" not in a]]

@@ -312,10 +312,11 @@ REFUSED = {
     "a long name": (f"dimensions: [A]\ntokens: [a: {{{'x' * 900}: 1}}]\n", 2, 14, "unknown dimension 'xxx", "xxx…'"),
     # numbers
     **{f"the number {text}": (f"tokens: [a: [{text}]]\n", 1, 14, "a number such as 0.5 is expected", f"got {text.strip(chr(39) + chr(34))!r}")
-       for text in ("one", "1_000", "0x10", "0o7", '"1,5"', "1e", "--1", "1.2.3", "''", "한", "1 2", "½", "~", "true", "12:30")},
+       for text in ("one", "1_000", "0x10", "0o7", '"1,5"', "1e", "--1", "1.2.3", "한", "1 2", "½", "~", "true", "12:30")},
     **{f"not finite: {text}": (f"tokens: [a: [{text}]]\n", 1, 14, "a finite number is expected (no NaN, no infinity)", f"got {text}")
        for text in ("nan", "NaN", ".nan", "inf", ".inf", "-.inf", "-inf", "infinity", "1e999", "-1e999")},
     "a number that is a list": ("tokens: [a: [[1]]]\n", 1, 14, "a text is expected here"),
+    "no number at all": ("tokens: [a: ['']]\n", 1, 14, "a number is missing here", "{Animal: 1}"),
     "a long number": (f"tokens: [a: [{LONG}]]\n", 1, 14, "a number such as 0.5 is expected", "xx…"),
     # weights
     "weights as a list": (HEAD + "weights: [identity]\n", 3, 10, "weights expects names with values (w_q, w_k, w_v, w_o, b_q"),

@@ -671,8 +671,9 @@ class _Reader:
         if value is None and not text:
             raise self.wrong(
                 node,
-                "a number is missing here; behind a name stand a colon, a space and its number: {Animal: 1}",
-                "여기에 숫자가 없습니다. 이름 뒤에는 콜론(:)과 공백, 숫자를 씁니다: {Animal: 1}",
+                "a number is missing here; behind a name stand a colon, a space and its number: {Animal: 1}, with a point "
+                "in it where it needs one: {Animal: 0.5}",
+                "여기에 숫자가 없습니다. 이름 뒤에는 콜론(:)과 공백, 숫자를 쓰고, 소수점은 쉼표가 아니라 점입니다: {Animal: 0.5}",
             )
         if value is None:
             comma = re.fullmatch(r"[+-]?\d+,\d+", text) is not None
