@@ -487,11 +487,13 @@ def test_explain_takes_tokens_in_every_way():
     assert run("explain", "it-soft", "--layer", "0", "it").text != run("explain", "it-soft", "it").text
 
 
-def test_explain_sets_the_pair_beside():
-    assert "cat" in run("explain", "it-tired", "it").text
-    text = run("explain", "it-tired", "it").text
-    assert "ratio" in text
-    assert "soft" in text
+def test_explain_sets_the_pair_beside_under_the_same_rules():
+    run("attend", "it-tired", "-o", "saved.safetensors")
+    for arguments in (["it-tired"], ["it-tired", "--mask", "causal"], ["saved.safetensors"]):
+        assert "In the other sentence of the pair" in run("explain", *arguments, "it").text
+    text = examples.load("it-tired").text.replace("residual: true", "residual: true\n    scale: 1", 1)
+    Path("scaled.yaml").write_text(text, encoding="utf-8")
+    assert "In the other sentence of the pair" not in run("explain", "scaled.yaml", "it").text
 
 
 # new, examples, scaling, completion --------------------------------------------------------------
