@@ -72,10 +72,17 @@ def test_a_long_record_is_shown_at_once(tmp_path, capsys):
     x = np.random.default_rng(0).normal(size=(1, 20_000, 4))
     path = tmp_path / "long.safetensors"
     jumok.attend(q=x, k=x, v=x, rule="causal").save(path)
-    for arguments in (["attend"], ["attend", "--stage", "weights", "--token", "19999"], ["explain"]):
+    stages = [["attend", "--stage", stage] for stage in ("output", "q")]
+    for arguments in (["attend"], ["attend", "--stage", "weights", "--token", "19999"], ["explain"], *stages):
         code, out, _ = said(capsys, arguments[0], str(path), *arguments[1:])
         assert code == 0
         assert len(out.splitlines()) < 2500
+
+
+def test_embeddings_with_their_position_are_called_so(capsys, tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_text("dimensions: [a, b]\ntokens: [{p: {a: 1}}, {q: {b: 1}}]\npositions: sinusoidal\n", encoding="utf-8")
+    assert "X + position" in said(capsys, "attend", str(path), "--stage", "x")[1]
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".md"])

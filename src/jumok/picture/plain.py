@@ -54,6 +54,8 @@ def heading(trace: Trace, grid: Grid, lang: str) -> str:
     title = STAGE_PHRASES[grid.stage][0] if grid.stage in STAGE_PHRASES else f"W_{grid.stage[-1].upper()}"
     if grid.stage == "scaled":
         title = _scaled_title(trace)
+    if grid.stage == "x" and trace.source.details.get("positions") == "sinusoidal":
+        title = "X + position"
     if grid.query is not None:
         title += f" ({shown(trace.tokens[grid.query].text)})"
     if grid.head is not None:

@@ -217,10 +217,11 @@ class Screen:
     def _queries(self, trace: Trace, stage: str, focus: int | None, whole: bool, only: bool) -> list[int] | None:
         if focus is not None and (only or (stage == "weighted_values" and not whole)):
             return [focus]
-        if whole or trace.n_queries <= MOST_ROWS:
+        most = WHOLE_ROWS if whole else MOST_ROWS
+        if trace.n_queries <= most:
             return None
-        shown_rows = list(range(MOST_ROWS))
-        return shown_rows if focus is None or focus < MOST_ROWS else [*shown_rows[:-1], focus]
+        first = list(range(most))
+        return first if focus is None or focus < most else [*first[:-1], focus]
 
     def grid(self, grid: Grid, focus: int | None = None) -> None:
         """A grid of numbers, its columns in as many pieces as the width asks for."""
