@@ -913,11 +913,10 @@ def test_columns_are_aligned_by_cells(monkeypatch, name, stage, encoding):
 def test_colours_only_where_they_are_wanted(monkeypatch):
     assert "\x1b" not in run("attend", "student").text
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.delenv("COLORTERM", raising=False)  # it would ask for 16 million colours
     monkeypatch.setenv("FORCE_COLOR", "1")
     coloured = run("attend", "student").text
     assert "\x1b[" in coloured
-    assert "48;5;" in coloured
+    assert re.search(r"\x1b\[[\d;]*48;[25];", coloured)  # rich keeps the first way in which a process writes a colour
     run("attend", "student", "-o", "a.txt")
     run("explain", "student", "-o", "b.txt")
     assert b"\x1b" not in Path("a.txt").read_bytes() + Path("b.txt").read_bytes()
@@ -937,7 +936,6 @@ def test_colours_only_where_they_are_wanted(monkeypatch):
 def test_colours_take_nothing_away(monkeypatch):
     plain = run("attend", "student").text
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.delenv("COLORTERM", raising=False)  # it would ask for 16 million colours
     monkeypatch.setenv("FORCE_COLOR", "1")
     coloured = re.sub(r"\x1b\[[0-9;]*m", "", run("attend", "student").text)
     weights = re.compile(r"\d\.\d{3}")
