@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import string
@@ -341,9 +340,3 @@ def fill(
             en=f"the sentence {template!r} needs the fact {error}.",
             ko=f"문장 {template!r}에 필요한 사실 {error}이(가) 없습니다.",
         ) from None
-
-
-def finite(value: float) -> float:
-    """A number for a fact: a plain Python float, never NaN or infinite."""
-    value = float(value)
-    return value if math.isfinite(value) else 0.0
