@@ -1,29 +1,47 @@
 // One file for every host: `node build.mjs`. With --tests: the tests, into .tests/, for node's own runner.
-import { build } from "esbuild";
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { build, transform } from "esbuild";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const shared = { absWorkingDir: here, bundle: true, format: "esm", target: "es2022", charset: "utf8", logLevel: "warning" };
-const jsx = { jsx: "automatic", jsxImportSource: "preact" };
+const css = {
+  name: "css as text",
+  setup({ onLoad }) {
+    onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const target = ["chrome120", "firefox121", "safari17.5"];
+      const made = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true, target, charset: "utf8" });
+      return { contents: made.code, loader: "text" };
+    });
+  },
+};
+const shared = {
+  absWorkingDir: here,
+  bundle: true,
+  charset: "utf8",
+  format: "esm",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  logLevel: "warning",
+  plugins: [css],
+  target: "es2022",
+};
 
-if (process.argv.includes("--tests")) {
-  rmSync(join(here, ".tests"), { recursive: true, force: true });
-  const entryPoints = readdirSync(join(here, "test"), { recursive: true })
-    .filter((name) => name.endsWith(".test.ts"))
-    .map((name) => join("test", name));
-  await build({ ...shared, ...jsx, entryPoints, outdir: ".tests", platform: "node", outExtension: { ".js": ".mjs" } });
-} else {
-  const outfile = process.env.JUMOK_BUNDLE ?? "../src/jumok/picture/static/jumok.js";
-  await build({
-    ...shared,
-    ...jsx,
-    entryPoints: ["src/render.tsx"],
-    outfile,
-    minify: true,
-    legalComments: "none",
-    loader: { ".css": "text" },
-    banner: { js: "/* jumok, Apache-2.0; with Preact and @preact/signals, MIT (jumok.js.LICENSES.txt). Built from frontend/. */" },
-  });
+async function page() {
+  const outfile = resolve(here, process.env.JUMOK_BUNDLE ?? "../src/jumok/picture/static/jumok.js");
+  const banner = "/* jumok, Apache-2.0; with Preact and Preact Signals, MIT: see jumok.js.LICENSES.txt. Built from frontend/. */";
+  await build({ ...shared, entryPoints: ["src/render.tsx"], outfile, minify: true, legalComments: "none", banner: { js: banner } });
+  const inside = ["preact", "@preact/signals", "@preact/signals-core"];
+  const licences = inside.map((name) => `${name}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}\n`);
+  writeFileSync(`${outfile}.LICENSES.txt`, licences.join("\n\n"));
 }
+
+async function tests() {
+  const outdir = resolve(here, process.env.JUMOK_TESTS ?? ".tests");
+  rmSync(outdir, { recursive: true, force: true });
+  const names = readdirSync(join(here, "test"), { recursive: true }).filter((name) => name.endsWith(".test.ts"));
+  const entryPoints = names.map((name) => join("test", name));
+  await build({ ...shared, entryPoints, outdir, platform: "node", outExtension: { ".js": ".mjs" } });
+}
+
+await (process.argv.includes("--tests") ? tests() : page());

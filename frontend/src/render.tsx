@@ -1,0 +1,40 @@
+/** The only export: draw a model into an element. Called by anywidget, or by the page's own script below. */
+import { render as draw } from "preact";
+import { pageModel } from "./hosts/page";
+import type { Model } from "./hosts/model";
+import { hashAddress, Session, type Address } from "./state";
+import { App } from "./views/app";
+import { FRAME, say } from "./words";
+import css from "./look/page.css";
+
+export function render({ model, el, address = null }: { model: Model; el: HTMLElement; address?: Address | null }): () => void {
+  const root = el.ownerDocument.createElement("div");
+  const style = el.ownerDocument.createElement("style");
+  style.textContent = css;
+  root.className = "jumok";
+  el.append(style, root);
+  let session: Session;
+  try {
+    session = new Session(model, address);
+  } catch (error) {
+    root.setAttribute("role", "alert");
+    root.textContent = say(FRAME, "failed", "en", { reason: error instanceof Error ? error.message : String(error) });
+    return () => root.remove();
+  }
+  draw(<App session={session} />, root);
+  root.dataset.ready = "true";
+  return () => {
+    draw(null, root);
+    session.dispose();
+    root.remove();
+    style.remove();
+  };
+}
+
+export default { render };
+
+const page = typeof document === "undefined" ? null : document.getElementById("jumok-page");
+if (page !== null && page.dataset.drawn === undefined) {
+  page.dataset.drawn = "true";
+  render({ model: pageModel(document), el: page, address: hashAddress(window) });
+}

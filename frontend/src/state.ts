@@ -1,0 +1,344 @@
+/** The one state of a view: what is chosen, what was edited, and the address that carries both. */
+import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { openDocument } from "./engine/container";
+import type { Cell, Document, Lang, Layer, Stage } from "./engine/record";
+import { SHOWN } from "./engine/record";
+import type { Window } from "./engine/map";
+import { packed, unpacked } from "./engine/address";
+import { edited, layersOf, Refused, sheetOf, type Edit, type Sheet } from "./engine/sheet";
+import type { Model, Pairing, Sent } from "./hosts/model";
+
+export const VIEWS = ["stages", "heads", "map", "compare"] as const;
+export type View = (typeof VIEWS)[number];
+export const THEMES = ["auto", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+/** What is chosen; plain JSON, so that an address or a notebook can carry it. */
+export interface Choice {
+  view: View;
+  document: number;
+  layer: number;
+  head: number;
+  query: number;
+  key: number;
+  stage: Stage;
+  lang: Lang;
+  theme: Theme;
+  window: Window | null;
+}
+
+/** One document on the desk: as it came, as it was edited, and the way back. */
+export class Desk {
+  readonly original: Sheet | null;
+  readonly sheet: Signal<Sheet | null>;
+  readonly past = signal<readonly Sheet[]>([]);
+  readonly future = signal<readonly Sheet[]>([]);
+  /** The recomputed layers of an editable example; null where layers are brought one by one. */
+  readonly made: ReadonlySignal<readonly Layer[] | null>;
+  /** As before the last edit, to mark what changed; null where nothing was edited. */
+  readonly before = signal<readonly Layer[] | null>(null);
+  readonly #here: Map<number, Signal<Layer | null>> = new Map();
+
+  constructor(readonly document: Document) {
+    const layers = document.facts.map((_, at) => document.layer(at));
+    const all = layers.every((layer): layer is Layer => !(layer instanceof Promise));
+    this.original = all ? sheetOf(layers as Layer[]) : null;
+    this.sheet = signal(this.original);
+    this.made = computed(() => {
+      const sheet = this.sheet.value;
+      return sheet === null ? null : sheet === this.original ? (layers as Layer[]) : layersOf(sheet);
+    });
+  }
+
+  /** A layer, or null while it is on its way (the signal tells when it has come). */
+  layer(at: number): Layer | null {
+    const made = this.made.value;
+    if (made !== null) return made[at] ?? null;
+    let here = this.#here.get(at);
+    if (here === undefined) {
+      const got = this.document.layer(at);
+      here = signal(got instanceof Promise ? null : got);
+      this.#here.set(at, here);
+      const coming = here;
+      if (got instanceof Promise) void got.then((layer) => (coming.value = layer));
+    }
+    return here.value;
+  }
+
+  get nLayers(): number {
+    return this.document.facts.length;
+  }
+
+  /** Make an edit. What cannot be is refused, and nothing changes. */
+  apply(edit: Edit): Refused | null {
+    const sheet = this.sheet.peek();
+    if (sheet === null) return new Refused("not-editable", {});
+    try {
+      const next = edited(sheet, edit);
+      if (next !== sheet) this.#put(next, [...this.past.peek(), sheet], []);
+      return null;
+    } catch (error) {
+      if (error instanceof Refused) return error;
+      throw error;
+    }
+  }
+
+  undo(): void {
+    const past = this.past.peek();
+    const sheet = this.sheet.peek();
+    if (past.length && sheet) this.#put(past[past.length - 1], past.slice(0, -1), [sheet, ...this.future.peek()]);
+  }
+
+  redo(): void {
+    const [next, ...rest] = this.future.peek();
+    const sheet = this.sheet.peek();
+    if (next && sheet) this.#put(next, [...this.past.peek(), sheet], rest);
+  }
+
+  /** Back to what came; it can be undone. */
+  reset(): void {
+    const sheet = this.sheet.peek();
+    if (sheet && this.original && sheet !== this.original) this.#put(this.original, [...this.past.peek(), sheet], []);
+  }
+
+  /** Another sheet from outside (an address); no way back is kept. */
+  put(sheet: Sheet): void {
+    batch(() => {
+      this.sheet.value = sheet;
+      this.past.value = [];
+      this.future.value = [];
+      this.before.value = null;
+    });
+  }
+
+  #put(sheet: Sheet, past: readonly Sheet[], future: readonly Sheet[]): void {
+    const before = this.made.peek();
+    batch(() => {
+      this.before.value = before;
+      this.past.value = past.slice(-MOST_STEPS);
+      this.future.value = future;
+      this.sheet.value = sheet;
+    });
+  }
+}
+
+const MOST_STEPS = 500;
+
+/** Everything that one `render` draws from. No state stands outside of it: several views live in one page. */
+export class Session {
+  readonly desks: readonly Desk[];
+  readonly pairing: Pairing | null;
+  readonly choice: { readonly [Name in keyof Choice]: Signal<Choice[Name]> };
+  /** The number whose arithmetic is shown: pointed at or focused, else the chosen query and key. */
+  readonly pointed = signal<Cell | null>(null);
+  readonly desk: ReadonlySignal<Desk>;
+  readonly layer: ReadonlySignal<Layer | null>;
+  readonly #model: Model;
+  readonly #address: Address | null;
+  #stop: (() => void)[] = [];
+
+  constructor(model: Model, address: Address | null) {
+    this.#model = model;
+    this.#address = address;
+    this.desks = documentsOf(model).map((document) => new Desk(document));
+    this.pairing = (model.get("comparison") as Pairing | null) ?? null;
+    const choice = { ...this.#defaults(), ...this.#fitting(model.get("view")) };
+    this.choice = {
+      view: signal(choice.view), document: signal(choice.document), layer: signal(choice.layer),
+      head: signal(choice.head), query: signal(choice.query), key: signal(choice.key), stage: signal(choice.stage),
+      lang: signal(choice.lang), theme: signal(choice.theme), window: signal(choice.window),
+    };
+    this.desk = computed(() => this.desks[this.choice.document.value]);
+    this.layer = computed(() => this.desk.value.layer(this.choice.layer.value));
+    this.read();
+    this.#stop = [effect(() => this.#within()), effect(() => this.#write())];
+    const told = (): void => this.choose(this.#fitting(model.get("view")));
+    model.on("change:view", told);
+    const gone = address?.listen(() => this.read());
+    this.#stop.push(() => model.off("change:view", told), () => gone?.());
+  }
+
+  /** Choose some of it; the rest stays. */
+  choose(some: Partial<Choice>): void {
+    batch(() => {
+      for (const [name, value] of Object.entries(some)) {
+        const at = this.choice[name as keyof Choice] as Signal<unknown>;
+        if (value !== undefined) at.value = value;
+      }
+    });
+  }
+
+  /** All that is chosen, as plain JSON. */
+  chosen(): Choice {
+    const entries = Object.entries(this.choice).map(([name, at]) => [name, at.value]);
+    return Object.fromEntries(entries) as Choice;
+  }
+
+  /** What the address says, chosen; what does not fit in it is left as it is. */
+  read(): void {
+    const said = this.#address?.read();
+    if (said === undefined) return;
+    batch(() => {
+      this.desks.forEach((desk, at) => {
+        const text = said.get(at ? `edit${at + 1}` : "edit");
+        const sheet = desk.original && text !== null ? restored(text, desk.original) : desk.original;
+        const now = desk.sheet.peek();
+        if (sheet && now && packed(sheet, desk.original!) !== packed(now, desk.original!)) desk.put(sheet);
+      });
+      this.choose(this.#fitting(plain(said)));
+    });
+  }
+
+  /** The address that carries all of this, to be sent to somebody; null where the host has none. */
+  link(): string | null {
+    return this.#address?.link(this.#said()) ?? null;
+  }
+
+  dispose(): void {
+    this.#stop.forEach((stop) => stop());
+    this.#stop = [];
+  }
+
+  #said(): URLSearchParams {
+    const said = new URLSearchParams();
+    const { window, ...rest } = this.chosen();
+    const defaults = this.#defaults();
+    for (const [name, value] of Object.entries(rest)) {
+      if (value !== defaults[name as keyof Choice] || name === "lang") said.set(name, String(value));
+    }
+    if (window !== null) said.set("window", [window.row, window.rows, window.column, window.columns].join(","));
+    this.desks.forEach((desk, at) => {
+      const sheet = desk.sheet.value;
+      const text = sheet && desk.original ? packed(sheet, desk.original) : null;
+      if (text !== null) said.set(at ? `edit${at + 1}` : "edit", text);
+    });
+    return said;
+  }
+
+  #write(): void {
+    const said = this.#said();
+    this.#address?.write(said);
+    this.#model.set("view", { ...this.chosen() });
+    this.#model.save_changes();
+  }
+
+  /** Keep what is chosen inside the document, whatever was removed or switched. */
+  #within(): void {
+    const { document, layer, head, query, key } = this.choice;
+    const desk = this.desks[document.value];
+    layer.value = within(layer.value, desk.nLayers);
+    const made = desk.made.value?.[layer.value];
+    const facts = desk.document.facts[layer.value];
+    head.value = within(head.value, made ? made.q.heads : facts.n_heads);
+    query.value = within(query.value, made ? made.q.rows : facts.n_queries);
+    key.value = within(key.value, made ? made.k.rows : facts.n_keys);
+  }
+
+  #defaults(): Choice {
+    const { source, facts, storage } = this.desks[0].document;
+    const first = this.desks[0].document.layer(0);
+    const details = first instanceof Promise ? source.details : first.source.details;
+    const query = within(details.focus ?? 0, facts[0].n_queries);
+    const view: View = this.desks.length > 1 ? "compare" : storage === "exact" && isSmall(this.desks[0]) ? "stages" : "heads";
+    return {
+      view, document: 0, layer: 0, head: 0, query, key: within(query + 1, facts[0].n_keys), stage: "weights",
+      lang: "en", theme: "auto", window: null,
+    };
+  }
+
+  /** What of some plain JSON is a choice that this session can make. */
+  #fitting(said: unknown): Partial<Choice> {
+    if (typeof said !== "object" || said === null) return {};
+    const given = said as Record<string, unknown>;
+    const fits: { [Name in keyof Choice]: (value: unknown) => boolean } = {
+      view: oneOf(VIEWS), lang: oneOf(["en", "ko"]), theme: oneOf(THEMES), stage: oneOf(SHOWN),
+      document: (value) => isPlace(value) && value < this.desks.length,
+      layer: isPlace, head: isPlace, query: isPlace, key: isPlace, window: isWindow,
+    };
+    const names = Object.keys(fits) as (keyof Choice)[];
+    return Object.fromEntries(names.filter((name) => name in given && fits[name](given[name])).map((name) => [name, given[name]]));
+  }
+}
+
+/** Where a host keeps its address. */
+export interface Address {
+  read(): URLSearchParams;
+  write(said: URLSearchParams): void;
+  link(said: URLSearchParams): string;
+  listen(changed: () => void): () => void;
+}
+
+/** The part of a page's address behind #. */
+export function hashAddress(window: globalThis.Window): Address {
+  const link = (said: URLSearchParams): string => `${window.location.href.split("#")[0]}#${said.toString()}`;
+  return {
+    read: () => new URLSearchParams(window.location.hash.slice(1)),
+    write: (said) => window.history.replaceState(null, "", `#${said.toString()}`),
+    link,
+    listen: (changed) => {
+      window.addEventListener("hashchange", changed);
+      return () => window.removeEventListener("hashchange", changed);
+    },
+  };
+}
+
+function documentsOf(model: Model): Document[] {
+  const sent = model.get("documents") as readonly Sent[];
+  return sent.map(({ header, bytes }, document) => openDocument(header, bytes, (layer) => asked(model, document, layer)));
+}
+
+/** A layer's bytes, asked of the host. */
+function asked(model: Model, document: number, layer: number): Promise<DataView> {
+  return new Promise((resolve) => {
+    const answered = (...given: unknown[]): void => {
+      const [about, buffers] = given as [{ document?: number; layer?: number }, DataView[]];
+      if (about.document !== document || about.layer !== layer) return;
+      model.off("msg:custom", answered);
+      resolve(buffers[0]);
+    };
+    model.on("msg:custom", answered);
+    model.send({ want: { document, layer } });
+  });
+}
+
+function restored(text: string, original: Sheet): Sheet {
+  try {
+    return unpacked(text, original);
+  } catch (error) {
+    if (error instanceof Refused) return original;
+    throw error;
+  }
+}
+
+function plain(said: URLSearchParams): Record<string, unknown> {
+  const numbers = new Set(["document", "layer", "head", "query", "key"]);
+  const entries = [...said].map(([name, text]): [string, unknown] => [name, numbers.has(name) ? Number(text) : text]);
+  const made = Object.fromEntries(entries);
+  if (typeof made.window === "string") {
+    const [row, rows, column, columns] = made.window.split(",").map(Number);
+    made.window = { row, rows, column, columns };
+  }
+  return made;
+}
+
+function isSmall(desk: Desk): boolean {
+  return desk.document.facts.every(({ n_queries, n_keys }) => n_queries * n_keys <= 1024);
+}
+
+function within(at: number, n: number): number {
+  return Math.max(0, Math.min(at, n - 1));
+}
+
+function isPlace(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0;
+}
+
+function isWindow(value: unknown): boolean {
+  if (value === null) return true;
+  const { row, rows, column, columns } = (value ?? {}) as Partial<Window>;
+  return [row, rows, column, columns].every(Number.isFinite) && rows! > 0 && columns! > 0;
+}
+
+function oneOf(values: readonly unknown[]): (value: unknown) => boolean {
+  return (value) => values.includes(value);
+}

@@ -1,0 +1,179 @@
+/** The frame: title, switches, the token strip, and the view that is chosen. */
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { number } from "../explanation/words";
+import type { Lang } from "../engine/record";
+import { toYaml } from "../engine/yaml";
+import type { Session, View } from "../state";
+import { THEMES, VIEWS } from "../state";
+import { FRAME, say } from "../words";
+import { CompareView } from "./compare/compare";
+import { HeadsView } from "./heads/heads";
+import { MapView } from "./map/map";
+import { StageView } from "./stages/stages";
+
+const SHOWING: Record<View, (given: { session: Session }) => JSX.Element> = {
+  stages: StageView,
+  heads: HeadsView,
+  map: MapView,
+  compare: CompareView,
+};
+
+export function App({ session }: { session: Session }): JSX.Element {
+  const lang = session.choice.lang.value;
+  const view = session.choice.view.value;
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const root = frame.current!.parentElement!;
+    root.lang = lang;
+    root.dataset.theme = session.choice.theme.value;
+    if (root.parentElement?.id === "jumok-page") root.ownerDocument.documentElement.lang = lang;
+  });
+  const Showing = SHOWING[view];
+  return (
+    <div class="frame" ref={frame} onKeyDown={(event) => undoing(event, session)}>
+      <Header session={session} />
+      <main id="jumok-view" class={`view view-${view}`}>
+        {session.layer.value === null ? <p role="status">{say(FRAME, "coming", lang)}</p> : <Showing session={session} />}
+      </main>
+      <Rounding session={session} />
+    </div>
+  );
+}
+
+function Header({ session }: { session: Session }): JSX.Element {
+  const lang = session.choice.lang.value;
+  const { title, source } = session.desk.value.document;
+  const name = title?.[lang] || title?.en || source.details.sentence || source.name || say(FRAME, "title", lang);
+  return (
+    <header class="top">
+      <h1>{name}</h1>
+      <div class="tools">
+        <Views session={session} />
+        <Switches session={session} />
+        <Editing session={session} />
+      </div>
+    </header>
+  );
+}
+
+/** The views that this document has: editing needs x, two documents can be compared. */
+function Views({ session }: { session: Session }): JSX.Element {
+  const { lang, view } = session.choice;
+  const has = VIEWS.filter((name) => name !== "compare" || session.desks.length > 1);
+  return (
+    <nav class="choices" aria-label={say(FRAME, "views", lang.value)}>
+      {has.map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-current={view.value === name ? "page" : undefined}
+          onClick={() => session.choose({ view: name })}
+        >
+          {say(FRAME, name, lang.value)}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function Switches({ session }: { session: Session }): JSX.Element {
+  const { lang, theme } = session.choice;
+  const names: Record<Lang, string> = { en: "English", ko: "한국어" };
+  return (
+    <>
+      <div class="choices" role="group" aria-label={say(FRAME, "language", lang.value)}>
+        {(["ko", "en"] as const).map((one) => (
+          <button key={one} type="button" lang={one} aria-pressed={lang.value === one} onClick={() => session.choose({ lang: one })}>
+            {names[one]}
+          </button>
+        ))}
+      </div>
+      <label class="theme">
+        <span>{say(FRAME, "theme", lang.value)}</span>
+        <select value={theme.value} onChange={(event) => session.choose({ theme: event.currentTarget.value as (typeof THEMES)[number] })}>
+          {THEMES.map((one) => (
+            <option key={one} value={one}>
+              {say(FRAME, one, lang.value)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
+  );
+}
+
+function Editing({ session }: { session: Session }): JSX.Element | null {
+  const lang = session.choice.lang.value;
+  const desk = session.desk.value;
+  const told = useSignal<{ text: string; toCopy: string | null } | null>(null);
+  const sheet = desk.sheet.value;
+  const link = session.link();
+  const copy = (text: string, done: string): void => {
+    const copied = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"));
+    copied.then(
+      () => (told.value = { text: say(FRAME, done, lang), toCopy: null }),
+      () => (told.value = { text: say(FRAME, "not_copied", lang), toCopy: text }),
+    );
+  };
+  return (
+    <div class="choices editing" role="group">
+      {sheet !== null && (
+        <>
+          <button type="button" disabled={!desk.past.value.length} onClick={() => desk.undo()}>
+            {say(FRAME, "undo", lang)}
+          </button>
+          <button type="button" disabled={!desk.future.value.length} onClick={() => desk.redo()}>
+            {say(FRAME, "redo", lang)}
+          </button>
+          <button type="button" disabled={sheet === desk.original} onClick={() => desk.reset()}>
+            {say(FRAME, "reset", lang)}
+          </button>
+          <button type="button" onClick={() => copy(toYaml(sheet), "filed")}>
+            {say(FRAME, "file", lang)}
+          </button>
+        </>
+      )}
+      {link !== null && (
+        <button type="button" onClick={() => copy(session.link()!, "linked")}>
+          {say(FRAME, "link", lang)}
+        </button>
+      )}
+      <div role="status" class="told">
+        {told.value !== null && (
+          <>
+            <span>{told.value.text}</span>
+            {told.value.toCopy !== null && (
+              <>
+                <textarea readOnly aria-label={told.value.text} rows={6} value={told.value.toCopy} />
+                <button type="button" onClick={() => (told.value = null)}>
+                  {say(FRAME, "close", lang)}
+                </button>
+              </>
+            )}
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What the numbers lost on their way, where they did. */
+function Rounding({ session }: { session: Session }): JSX.Element | null {
+  const { document } = session.desk.value;
+  if (document.storage === "exact") return null;
+  const error = Math.max(...document.facts.flatMap((facts) => facts.error));
+  return <footer class="rounding">{say(FRAME, "rounded", session.choice.lang.value, { error: number(error) })}</footer>;
+}
+
+/** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), except inside a text field, which has its own. */
+function undoing(event: KeyboardEvent, session: Session): void {
+  if (!(event.ctrlKey || event.metaKey) || event.target instanceof HTMLInputElement) return;
+  const name = event.key.toLowerCase();
+  if (name !== "z" && name !== "y") return;
+  event.preventDefault();
+  const desk = session.desk.value;
+  if (name === "y" || event.shiftKey) desk.redo();
+  else desk.undo();
+}

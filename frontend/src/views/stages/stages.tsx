@@ -1,0 +1,6 @@
+import type { JSX } from "preact";
+import type { Session } from "../../state";
+
+export function StageView({ session }: { session: Session }): JSX.Element {
+  return <p>{session.choice.view.value}</p>;
+}

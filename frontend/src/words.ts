@@ -1,0 +1,42 @@
+/** The texts of the frame around the views, English and Korean on adjacent lines; each view has its own beside it. */
+import type { Lang } from "./engine/record";
+
+/** name → [English, Korean] */
+export type Words = Readonly<Record<string, readonly [string, string]>>;
+
+/** A text in a language, `{name}` filled from data. */
+export function say(words: Words, name: string, lang: Lang, data: Readonly<Record<string, string | number>> = {}): string {
+  const text = words[name][lang === "en" ? 0 : 1];
+  return text.replace(/\{(\w+)\}/g, (_, key: string) => String(data[key]));
+}
+
+export const FRAME: Words = {
+  stages: ["Stages", "단계"],
+  heads: ["Heads", "헤드"],
+  map: ["Map", "지도"],
+  compare: ["Compare", "비교"],
+  views: ["Views", "보기"],
+  language: ["Language", "언어"],
+  theme: ["Colours", "색"],
+  auto: ["as the system", "시스템대로"],
+  light: ["light", "밝게"],
+  dark: ["dark", "어둡게"],
+  undo: ["Undo", "되돌리기"],
+  redo: ["Redo", "다시 하기"],
+  reset: ["Reset", "처음으로"],
+  link: ["Copy link", "링크 복사"],
+  file: ["Copy as example file", "예제 파일로 복사"],
+  linked: ["The link is copied.", "링크를 복사했습니다."],
+  filed: ["The example file is copied.", "예제 파일을 복사했습니다."],
+  not_copied: ["Copying was refused. Here it is, to copy by hand:", "복사할 수 없었습니다. 아래 내용을 직접 복사하십시오:"],
+  close: ["Close", "닫기"],
+  query: ["Query (who asks)", "쿼리 (묻는 토큰)"],
+  key: ["Key (who is read)", "키 (읽히는 토큰)"],
+  layer: ["Layer", "층"],
+  head: ["Head", "헤드"],
+  document: ["Sentence", "문장"],
+  coming: ["This layer is on its way …", "이 층을 가져오는 중입니다 …"],
+  failed: ["This page cannot be shown: {reason}", "이 페이지를 보여 줄 수 없습니다: {reason}"],
+  rounded: ["q and k travel as 16-bit numbers: weights differ by at most {error}.", "q와 k를 16비트 정수로 담았습니다. 가중치의 오차는 최대 {error}입니다."],
+  title: ["Self-attention, number by number", "숫자로 보는 셀프 어텐션 (self-attention)"],
+};
