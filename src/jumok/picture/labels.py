@@ -138,7 +138,7 @@ def _utf8(data: bytes) -> bool:
 def _without_torn_ends(data: bytes) -> bytes:
     """Without the halves of characters that a cut text begins and ends with."""
     data = re.sub(rb"\A[\x80-\xbf]{1,3}", b"", data)
-    return re.sub(rb"[\xc2-\xf4][\x80-\xbf]{0,2}\Z", b"", data)
+    return re.sub(rb"([\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z", b"", data)
 
 
 def _of_bytes(pieces: Sequence[bytes], runs: Sequence[int]) -> list[Label]:
