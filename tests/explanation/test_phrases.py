@@ -8,7 +8,7 @@ import pytest
 
 import jumok
 from jumok.explanation.facts import SECTIONS
-from jumok.explanation.phrases import PHRASES, SECTION_TITLES, STAGE_PHRASES, SUMMARY
+from jumok.explanation.phrases import PHRASES, PIECES, SECTION_TITLES, STAGE_PHRASES, SUMMARY
 from jumok.picture.grids import SHOWN
 from jumok.picture.terminal import SPREAD, WORDS
 from jumok.sources import example
@@ -38,7 +38,7 @@ def test_titles_and_summaries_stand_in_both_languages() -> None:
         assert HANGUL.search(ko_role)
         assert not HANGUL.search(en_role)
     assert set(STAGE_PHRASES) | {"w_q", "w_k", "w_v", "w_o"} == set(SHOWN)
-    for table in (WORDS, SPREAD):
+    for table in (WORDS, SPREAD, PIECES):
         for en, ko in table.values():
             assert placeholders(en) == placeholders(ko)
 

@@ -9,13 +9,13 @@ from typing import Any
 from ..errors import InputError
 from ..trace import Reading, Token, Trace
 from .facts import SECTIONS, Fact, facts_of, facts_of_layers
-from .phrases import PHRASES, SECTION_TITLES, SUMMARY
+from .phrases import PHRASES, PIECES, SECTION_TITLES, SUMMARY
 from .words import LANGS, fill, language
 
 __all__ = ["Explanation", "Section", "default_token", "explain"]
 
-_LIST_KINDS = {"key.named", "key.numbers", "key.zero", "score", "score.none", "score.hidden", "weight", "weights.rest", "value",
-               "value.zero", "output.dim"}  # fmt: skip
+LIST_KINDS = {"key.named", "key.numbers", "key.zero", "score", "score.none", "score.hidden", "weight", "weights.rest", "value",
+              "value.zero", "output.dim"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Explanation:
         title = fill(SECTION_TITLES[name][LANGS.index(lang)], {"token": self.token}, lang)
         if layer is None:
             return title
-        return f"Layer {layer} · {title}" if lang == "en" else f"{layer}층 · {title}"
+        return PIECES["layer"][LANGS.index(lang)].format(layer=layer, title=title)
 
     def _lines(self, facts: list[Fact], lang: str) -> Iterator[tuple[bool, str]]:
         heads = len({fact.head for fact in self.facts}) > 1
@@ -101,7 +101,7 @@ class Explanation:
                 head = fact.head
                 n_heads = 1 + max(one.head for one in self.facts)
                 yield False, fill(PHRASES["head"][LANGS.index(lang)], {"head": head, "n_heads": n_heads}, lang)
-            yield fact.kind in _LIST_KINDS, self.sentence(fact, lang)
+            yield fact.kind in LIST_KINDS, self.sentence(fact, lang)
 
     def _text_lines(self, lang: str | None) -> Iterator[str]:
         for number, section in enumerate(self.sections(lang), start=1):

@@ -235,13 +235,13 @@ def _weights(row: _Row, head: int) -> Iterator[Fact]:
     sink = None if t.rule.sink is None else float(t.rule.sink[head])
     top = top if sink is None else max(top, sink)
     exp = np.where(allowed, np.exp(np.where(allowed, scaled - top, 0)), 0)
-    total = float(exp.sum()) + (0.0 if sink is None else float(np.exp(sink - top)))
+    sink_exp = 0.0 if sink is None else float(np.exp(sink - top))
+    total = float(exp.sum()) + sink_exp
     data: dict[str, Any] = {"n": n_allowed, "top": top, "total": total}
     if sink is None:
         yield row.fact("weights", "weights.intro", head, **data)
     else:
-        share = total - float(exp.sum())
-        yield row.fact("weights", "weights.intro.sink", head, sink=sink, sink_exp=share, **data)
+        yield row.fact("weights", "weights.intro.sink", head, sink=sink, sink_exp=sink_exp, **data)
     for key in row.told(head):
         if allowed[key]:
             yield row.fact(
@@ -249,10 +249,10 @@ def _weights(row: _Row, head: int) -> Iterator[Fact]:
                 total=total, weight=float(w[key]),
             )  # fmt: skip
     if len(row.keys) > MOST_KEYS:
-        rest = float(w.sum() - w[row.told(head)].sum())
-        yield row.fact("weights", "weights.rest", head, n=len(row.keys) - MOST_KEYS, weight=max(rest, 0.0))
+        rest = float(np.delete(w, row.told(head)).sum())
+        yield row.fact("weights", "weights.rest", head, n=len(row.keys) - MOST_KEYS, weight=rest)
     if sink is not None:
-        yield row.fact("weights", "weights.sink", head, sum=float(w.sum()), share=1 - float(w.sum()), sink=sink)
+        yield row.fact("weights", "weights.sink", head, sum=float(w.sum()), share=sink_exp / total, sink=sink)
     else:
         yield row.fact("weights", "weights.sum", head, sum=float(w.sum()))
     yield from _shape(row, head, n_allowed)
@@ -533,4 +533,4 @@ def _terms(a: Any, b: Any, names: Sequence[str] | None, few: int = 4) -> list[li
         at = np.sort(at[np.argsort(-np.abs(products[at]), kind="stable")[:MOST_TERMS]])
     found = [[names[i] if names else i, float(a[i]), float(b[i])] for i in at.tolist()]
     n_left = int(np.count_nonzero(products)) - int(np.count_nonzero(products[at]))
-    return found + ([[None, n_left, float(products.sum() - products[at].sum())]] if n_left else [])
+    return found + ([[None, n_left, float(np.delete(products, at).sum())]] if n_left else [])

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..trace import unknown_name
+from .phrases import PIECES, SMALL_WORDS
 
 __all__ = [
     "LANGS",
@@ -105,13 +106,6 @@ def _letter(letter: str) -> str:
     return f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else f"\\U{ord(letter):08x}"
 
 
-_SMALL_WORDS = frozenset(
-    ("a", "an", "the", "it", "its", "is", "was", "are", "were", "be", "been", "do", "did", "on", "in", "at", "of", "to",
-     "by", "for", "from", "with", "as", "and", "or", "but", "not", "no", "so", "if", "that", "this", "because", "he",
-     "she", "they", "we", "you", "i")
-)  # fmt: skip
-
-
 def quoted(text: str, lang: str) -> str:
     """A token inside a sentence: in quotes where it could be read as a word of the sentence itself.
 
@@ -122,7 +116,7 @@ def quoted(text: str, lang: str) -> str:
     plain = re.fullmatch(r"\w(?:[\w '’.-]*\w)?", text) is not None
     if text == "''":
         return text
-    own_word = text.lower() in _SMALL_WORDS if lang == "en" else "가" <= text[-1:] <= "힣"
+    own_word = text.lower() in SMALL_WORDS if lang == "en" else "가" <= text[-1:] <= "힣"
     return text if plain and not own_word else f"'{text}'"
 
 
@@ -233,16 +227,17 @@ class _Filler(string.Formatter):
         text = quoted(value, self.lang) if isinstance(value, str) else number(value)
         return with_particle(text, spec) if spec else text
 
+    def piece(self, name: str, **data: Any) -> str:
+        return PIECES[name][LANGS.index(self.lang)].format(**data)
+
     def dimension(self, name: Any, meaning: bool = False) -> str:
         if isinstance(name, int):
-            return f"dim {name + 1}" if self.lang == "en" else f"차원 {name + 1}"
+            return self.piece("dimension", number=name + 1)
         words = by_language(self.meaning.get(name), self.lang) if meaning else ""
         return f"{shown(name)} ({words})" if words and words != name else shown(name)
 
     def joined(self, parts: Sequence[str]) -> str:
-        if self.lang == "en" and len(parts) > 1:
-            return ", ".join(parts[:-1]) + " and " + parts[-1]
-        return ", ".join(parts)
+        return ", ".join([*parts[:-2], self.piece("last").join(parts[-2:])])
 
     def dims(self, value: Any, meaning: bool = False) -> str:
         return ", ".join(f"{self.dimension(name, meaning)} {number(a)}" for name, a in value)
@@ -252,19 +247,16 @@ class _Filler(string.Formatter):
         parts = []
         for name, a, b in value:
             if name is None:
-                left_out = f"({a} more: {number(b)})" if self.lang == "en" else f"(나머지 {a}개: {number(b)})"
-                parts.append(left_out)
+                parts.append(self.piece("more", n=a, sum=number(b)))
             else:
                 label = f"{shown(name)} " if isinstance(name, str) else ""
                 parts.append(f"{label}{_bracketed(a)}×{_bracketed(b)}")
         return " + ".join(parts) or "0"
 
+    def rows(self, value: Any) -> str:
+        return " + ".join(self.piece("row", a=_bracketed(a), dimension=self.dimension(name)) for name, a in value)
+
     def steps(self, value: Any) -> str:
-        said = {
-            "softcap": ("soft cap", "소프트 캡"),
-            "temperature": ("temperature", "온도"),
-            "bias": ("position bias", "위치 편향 (position bias)"),
-        }
         parts = []
         for kind, a in value:
             if kind == "root":
@@ -272,11 +264,11 @@ class _Filler(string.Formatter):
             elif kind == "scale":
                 parts.append(f"× {number(a)}")
             elif kind == "temperature":
-                parts.append(f"÷ {number(a)} ({said[kind][self.lang == 'ko']})")
+                parts.append(f"÷ {number(a)} ({self.piece(kind)})")
             elif kind == "softcap":
-                parts.append(f"→ {number(a)}·tanh(… ÷ {number(a)}) ({said[kind][self.lang == 'ko']})")
+                parts.append(f"→ {number(a)}·tanh(… ÷ {number(a)}) ({self.piece(kind)})")
             else:
-                parts.append(f"{'+' if a >= 0 else '-'} {number(abs(a))} ({said[kind][self.lang == 'ko']})")
+                parts.append(f"{'+' if a >= 0 else '-'} {number(abs(a))} ({self.piece(kind)})")
         return " ".join(parts)
 
     def words(self, value: Any) -> str:
@@ -293,10 +285,10 @@ def _vector(_: _Filler, value: Any) -> str:
     return f"({', '.join(numbers if len(numbers) <= 8 else [*numbers[:8], '…'])})"
 
 
-def _ratio(value: float, lang: str) -> str:
+def _ratio(filler: _Filler, value: float) -> str:
     """Two weights beside each other: the larger over the smaller, so that no small fraction has to be read."""
     first, second = (number(value), "1") if value >= 1 else ("1", number(1 / max(value, 1e-300)))
-    return f"{first} to {second}" if lang == "en" else f"{first} 대 {second}"
+    return filler.piece("ratio", first=first, second=second)
 
 
 _SPECS: dict[str, Any] = {
@@ -313,13 +305,10 @@ _SPECS: dict[str, Any] = {
     "ranked": lambda _, value: ", ".join(f"{shown(name)} {percent(a)}" for name, a in value),
     "terms": lambda f, value: f.terms(value),
     "steps": lambda f, value: f.steps(value),
-    "rows": lambda f, value: " + ".join(
-        f"{_bracketed(a)} × " + (f"{f.dimension(name)} row" if f.lang == "en" else f"{f.dimension(name)} 행")
-        for name, a in value
-    ),
+    "rows": lambda f, value: f.rows(value),
     "words": lambda f, value: f.words(value),
     "vec": _vector,
-    "ratio": lambda f, a: _ratio(a, f.lang),
+    "ratio": _ratio,
 }
 
 
