@@ -2,7 +2,8 @@
 """Everything that jumok must pass, in one command: ``python3 run_tests.py``.
 
 The first run makes a virtual environment of its own, ``.venv-test``, with what the tests need in the
-versions of constraints.txt. With arguments, pytest alone runs and gets them: ``python3 run_tests.py -k softmax``.
+versions of constraints.txt, and brings the front end's packages (npm) and, on a Debian machine of our own, a
+browser and fonts. With arguments, pytest alone runs and gets them: ``python3 run_tests.py -k softmax``.
 """
 
 import importlib
@@ -16,31 +17,39 @@ from pathlib import Path
 
 from run import ROOT, Trouble, environment, say  # refuses a Python that is too old
 
+FRONTEND = ROOT / "frontend"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+OLDEST_NODE = 20
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run every check, or pytest alone with these arguments; 0 when all pass."""
     try:
         install_missing_venv()
         python = environment(".venv-test", "test", "constraints.txt", takes=("a few minutes", "몇 분"))
+        npm = front_end_packages()
+        install_missing_browser()
     except Trouble as trouble:
         say(trouble.en, trouble.ko)
         return 1
-    chosen = {"tests": [str(python), "-m", "pytest", *arguments]} if arguments else checks(python)
+    chosen = {"tests": [str(python), "-m", "pytest", *arguments]} if arguments else checks(python, npm)
     results = {name: passes(name, command) for name, command in chosen.items()}
     failed = [name for name, good in results.items() if not good]
     print("\nrun_tests:", f"FAILED: {', '.join(failed)}" if failed else f"all good: {', '.join(results)}", flush=True)
     return 1 if failed else 0
 
 
-def checks(python: Path) -> dict[str, list[str]]:
+def checks(python: Path, npm: str) -> dict[str, list[str]]:
     """Each check's name and command, in the order in which they run."""
     tool = [str(python), "-m"]
+    front = [npm, "--prefix", str(FRONTEND), "run", "--silent"]
     return {
         "lint": [*tool, "ruff", "check", "."],
         "format": [*tool, "ruff", "format", "--check", "."],
         "types": [*tool, "mypy"],
+        "the front end's types": [*front, "check"],
+        "the committed bundle is what its sources make": [*front, "same"],
         "the README's first command": [sys.executable, str(ROOT / "run.py"), "attend", "student"],
-        # the page's own tests (its build, then a browser) will stand here
         "tests": [*tool, "pytest"],  # last, so that its closing line is near the end
     }
 
@@ -52,6 +61,40 @@ def passes(name: str, command: Sequence[str]) -> bool:
     good = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode == 0
     print(f"--- {name}: {'good' if good else 'FAILED'} ({time.monotonic() - start:.0f} s)", flush=True)
     return good
+
+
+def front_end_packages() -> str:
+    """Bring what the front end is built and tested with, as its lock file says, unless it is there; npm's path."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    found = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout if node else "none"
+    major = found.strip().removeprefix("v").partition(".")[0]
+    if npm is None or not major.isdigit() or int(major) < OLDEST_NODE:
+        raise Trouble(
+            f"The tests need Node {OLDEST_NODE} or newer with npm; found: {found.strip()}. Install it, then run this again.",
+            f"테스트에는 Node {OLDEST_NODE} 이상과 npm이 필요합니다(찾은 것: {found.strip()}). 설치하고 다시 실행하십시오.",
+        )
+    made_from = (FRONTEND / "package-lock.json").read_bytes() + found.encode()
+    marker = FRONTEND / "node_modules" / ".made-from"
+    if not marker.exists() or marker.read_bytes() != made_from:
+        say("Bringing the front end's packages (npm ci) …", "프런트엔드 패키지를 설치합니다 (npm ci) …")
+        if subprocess.run([npm, "ci", "--silent"], cwd=FRONTEND, stdin=subprocess.DEVNULL, check=False).returncode:
+            raise Trouble(
+                "npm ci failed in frontend/; its words are above. Check the network, then run this again.",
+                "frontend/에서 npm ci가 실패했습니다. 위의 출력과 네트워크를 확인하고 다시 실행하십시오.",
+            )
+        marker.write_bytes(made_from)
+    return npm
+
+
+def install_missing_browser() -> None:
+    """On a Debian machine of our own: a browser for the page's tests, and fonts with Hangul for what they look at."""
+    if not any(map(shutil.which, BROWSERS)):
+        system_packages("chromium", "fonts-noto-cjk", "fonts-nanum")
+    if not any(map(shutil.which, BROWSERS)):
+        raise Trouble(
+            f"The page's tests need a browser: one of {', '.join(BROWSERS)}. Install it, then run this again.",
+            f"페이지 테스트에는 브라우저({', '.join(BROWSERS)} 중 하나)가 필요합니다. 설치하고 다시 실행하십시오.",
+        )
 
 
 def install_missing_venv() -> None:

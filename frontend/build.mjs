@@ -1,6 +1,7 @@
-// One file for every host: `node build.mjs`. With --tests: the tests, into .tests/, for node's own runner.
+// One file for every host: `node build.mjs`. --tests: the tests, into .tests/, for node's own runner. --same: compare.
 import { build, transform } from "esbuild";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -27,13 +28,29 @@ const shared = {
   target: "es2022",
 };
 
-async function page() {
-  const outfile = resolve(here, process.env.JUMOK_BUNDLE ?? "../src/jumok/picture/static/jumok.js");
+const COMMITTED = resolve(here, "../src/jumok/picture/static/jumok.js");
+const LARGEST = 150_000; // bytes: a notebook keeps one copy for every widget in it
+
+async function page(outfile) {
   const banner = "/* jumok, Apache-2.0; with Preact and Preact Signals, MIT: see jumok.js.LICENSES.txt. Built from frontend/. */";
   await build({ ...shared, entryPoints: ["src/render.tsx"], outfile, minify: true, legalComments: "none", banner: { js: banner } });
   const inside = ["preact", "@preact/signals", "@preact/signals-core"];
   const licences = inside.map((name) => `${name}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}\n`);
   writeFileSync(`${outfile}.LICENSES.txt`, licences.join("\n\n"));
+  const { size } = statSync(outfile);
+  console.log(`${size.toLocaleString("en")} bytes (at most ${LARGEST.toLocaleString("en")})`);
+  if (size > LARGEST) throw new Error("the bundle is too large");
+}
+
+/** The committed bundle, byte for byte, is what the sources make. */
+async function same() {
+  const folder = mkdtempSync(join(tmpdir(), "jumok-"));
+  await page(join(folder, "jumok.js"));
+  for (const end of ["", ".LICENSES.txt"]) {
+    const made = readFileSync(join(folder, `jumok.js${end}`));
+    if (!made.equals(readFileSync(COMMITTED + end))) throw new Error(`jumok.js${end} is stale: npm run build, and commit it`);
+  }
+  rmSync(folder, { recursive: true });
 }
 
 async function tests() {
@@ -44,4 +61,5 @@ async function tests() {
   await build({ ...shared, entryPoints, outdir, platform: "node", outExtension: { ".js": ".mjs" } });
 }
 
-await (process.argv.includes("--tests") ? tests() : page());
+const wanted = { "--tests": tests, "--same": same }[process.argv[2]] ?? (() => page(COMMITTED));
+await wanted();
