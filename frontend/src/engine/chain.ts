@@ -1,0 +1,228 @@
+/** A worked example as one editable whole: what was given, and every layer computed from it, one after the other. */
+
+import { stageOf } from "./path";
+import type { Allowed, Bias, Heads, Layer, Numbers, PerHead, Rotary, Source, Table, Token } from "./record";
+
+/** At most so many tokens, and at most so wide, is edited by hand. */
+export const MOST = 64;
+
+/** One layer of a sheet: all that makes it from the x it reads. */
+export interface SheetLayer {
+  /** null: what the layer before hands on (or, in the first layer, the sheet's x). */
+  readonly x: Table | null;
+  readonly w_q: Table;
+  readonly w_k: Table;
+  readonly w_v: Table;
+  readonly w_o: Table | null;
+  readonly b_q: Numbers | null;
+  readonly b_k: Numbers | null;
+  readonly b_v: Numbers | null;
+  readonly b_o: Numbers | null;
+  readonly n_heads: number;
+  readonly n_kv_heads: number;
+  /** null: 1/√d_head. The temperature is not in it. */
+  readonly scale: number | null;
+  readonly temperature: number;
+  readonly softcap: number | null;
+  readonly bias: Bias | null;
+  readonly sink: Numbers | null;
+  readonly allowed: Allowed;
+  readonly rotation: Rotary | null;
+  /** True where the next layer reads x + output instead of the output. */
+  readonly residual: boolean;
+  /** True where the position code is added to what this layer reads; in the first layer it is in x already. */
+  readonly coded: boolean;
+  readonly source: Source;
+}
+
+/** What a person may edit. Never changed: an edit makes a new one. */
+export interface Sheet {
+  readonly tokens: readonly Token[];
+  readonly dimensions: readonly string[] | null;
+  /** (token, d_model), as the first layer reads it */
+  readonly x: Table;
+  readonly layers: readonly SheetLayer[];
+}
+
+export const PROJECTIONS = ["w_q", "w_k", "w_v", "w_o"] as const;
+export type Projection = (typeof PROJECTIONS)[number];
+
+/** An editable sheet of these layers; null where x or the weights did not travel, or it is too large to edit. */
+export function sheetOf(layers: readonly Layer[]): Sheet | null {
+  const first = layers[0];
+  if (!first?.x || !layers.every((layer) => isEditable(layer) && layer.q.rows === first.q.rows)) return null;
+  const sheet: Sheet = {
+    tokens: first.tokens,
+    dimensions: first.dimensions,
+    x: first.x,
+    layers: layers.map((layer, at) => sheetLayer(layer, at === 0 || isChained(layers, at) ? null : layer.x)),
+  };
+  return layersOf(sheet).every((layer, at) => isAlike(layer, layers[at])) ? sheet : null;
+}
+
+function isEditable(layer: Layer): boolean {
+  if (!layer.x || !layer.heads || layer.keyTokens || !layer.exact) return false;
+  const { w_q, w_k, w_v, w_o } = layer.heads;
+  const tables = [layer.x, w_q, w_k, w_v, ...(w_o ? [w_o] : [])];
+  return tables.every((table) => Math.max(table.rows, table.columns) <= MOST);
+}
+
+function sheetLayer(layer: Layer, x: Table | null): SheetLayer {
+  const { source, rule, q, k } = layer;
+  const { rotation, ...given } = layer.heads as Heads;
+  return {
+    x,
+    ...given,
+    n_heads: q.heads,
+    n_kv_heads: k.heads,
+    ...partedScale(rule.scale, temperatureOf(source), q.width),
+    softcap: rule.softcap,
+    bias: rule.bias,
+    sink: rule.sink,
+    allowed: rule.allowed,
+    rotation,
+    residual: source.details.residual === true,
+    coded: source.details.positions === "sinusoidal",
+    source,
+  };
+}
+
+/** What the scaled score was divided by besides, as the source says it; the rule's scale holds it already. */
+export function temperatureOf(source: Source): number {
+  const said = source.details.temperature;
+  return typeof said === "number" && said > 0 && Number.isFinite(said) ? said : 1;
+}
+
+/** The rule's scale, parted into what was given as scale and the temperature that was folded into it. */
+function partedScale(scale: number | null, temperature: number, dHead: number): Pick<SheetLayer, "scale" | "temperature"> {
+  if (scale === null || temperature === 1) return { scale, temperature: 1 };
+  const usual = Math.abs(scale * temperature * Math.sqrt(dHead) - 1) <= 1e-12;
+  return { scale: usual ? null : scale * temperature, temperature };
+}
+
+/** Whether a later layer reads what the layer before it hands on. */
+export function isChained(layers: readonly Layer[], at: number): boolean {
+  const before = layers[at - 1];
+  const { x, source } = layers[at];
+  if (!x || !before?.x) return false;
+  const given = handedOn(before, before.source.details.residual === true, source.details.positions === "sinusoidal");
+  return given !== null && given.columns === x.columns && isNear(given.values, x.values);
+}
+
+/** Output, + x where residual, + the position code where the next layer adds one. null: x and output differ in width. */
+function handedOn(layer: Layer, residual: boolean, coded: boolean): Table | null {
+  const output = stageOf(layer, "output", 0);
+  const x = residual ? layer.x : null;
+  if (x && x.columns !== output.columns) return null;
+  const { rows, columns } = output;
+  const values = Float64Array.from(output.values as ArrayLike<number>, (value, at) => {
+    return value + (x ? x.values[at] : 0) + (coded ? positionCode(Math.floor(at / columns), at % columns, columns) : 0);
+  });
+  return { rows, columns, values };
+}
+
+/** The position code of a dimension at a position: sines in the even dimensions, cosines in the odd. */
+export function positionCode(position: number, dimension: number, width: number): number {
+  const angle = position / 10_000 ** ((2 * Math.floor(dimension / 2)) / width);
+  return dimension % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+}
+
+const kept = new WeakMap<Sheet, Layer[]>();
+
+/** Every layer, computed anew from the sheet in doubles; the same sheet gives the same layers. */
+export function layersOf(sheet: Sheet): Layer[] {
+  let layers = kept.get(sheet);
+  if (!layers) {
+    layers = [];
+    for (const given of sheet.layers) layers.push(computed(sheet, given, layers.at(-1) ?? null));
+    kept.set(sheet, layers);
+  }
+  return layers;
+}
+
+function computed(sheet: Sheet, given: SheetLayer, before: Layer | null): Layer {
+  const x = given.x ?? (before ? handedOn(before, before.source.details.residual === true, given.coded) : sheet.x);
+  if (!x) throw new RangeError("a residual sum of two widths");
+  const { w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, rotation, softcap, bias, sink, allowed } = given;
+  return {
+    tokens: sheet.tokens,
+    keyTokens: null,
+    q: turned(projected(x, w_q, b_q, given.n_heads), rotation),
+    k: turned(projected(x, w_k, b_k, given.n_kv_heads), rotation),
+    v: projected(x, w_v, b_v, given.n_kv_heads),
+    rule: { scale: foldedScale(given), allowed, softcap, bias, sink },
+    x,
+    heads: { w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, rotation },
+    dimensions: sheet.dimensions?.length === x.columns ? sheet.dimensions : null,
+    source: given.source,
+    lse: null,
+    exact: true,
+  };
+}
+
+/** The rule's scale: the temperature is folded into it. null: 1/√d_head. */
+export function foldedScale(layer: SheetLayer): number | null {
+  if (layer.scale === null && layer.temperature === 1) return null;
+  return (layer.scale ?? 1 / Math.sqrt(layer.w_q.columns / layer.n_heads)) / layer.temperature;
+}
+
+/** x · W + b, the columns dealt to the heads in order. */
+function projected(x: Table, w: Table, b: Numbers | null, heads: number): PerHead {
+  const width = w.columns / heads;
+  const values = new Float64Array(x.rows * w.columns);
+  for (let row = 0; row < x.rows; row++) {
+    for (let column = 0; column < w.columns; column++) {
+      const at = (Math.floor(column / width) * x.rows + row) * width + (column % width);
+      values[at] = projectedAt(x, w, row, column) + (b ? b[column] : 0);
+    }
+  }
+  return { heads, rows: x.rows, width, values };
+}
+
+function projectedAt(x: Table, w: Table, row: number, column: number): number {
+  let sum = 0;
+  for (let i = 0; i < x.columns; i++) sum += x.values[row * x.columns + i] * w.values[i * w.columns + column];
+  return sum;
+}
+
+/** Which two dimensions turn together, which of them is the first, and by what angle at a position, in radians. */
+export function pairOf(rotation: Rotary, dimension: number, width: number, position: number) {
+  const half = width / 2;
+  const pair = rotation.interleaved ? Math.floor(dimension / 2) : dimension % half;
+  const isFirst = rotation.interleaved ? dimension % 2 === 0 : dimension < half;
+  const step = rotation.interleaved ? 1 : half;
+  return {
+    partner: isFirst ? dimension + step : dimension - step,
+    isFirst,
+    angle: (position + rotation.offset) * rotation.base ** ((-2 * pair) / width),
+  };
+}
+
+function turned(given: PerHead, rotation: Rotary | null): PerHead {
+  if (!rotation) return given;
+  const { rows, width } = given;
+  const values = given.values.map((own, at) => {
+    const column = at % width;
+    const { partner, isFirst, angle } = pairOf(rotation, column, width, Math.floor(at / width) % rows);
+    const other = given.values[at - column + partner];
+    return own * Math.cos(angle) + (isFirst ? -other : other) * Math.sin(angle);
+  });
+  return { ...given, values };
+}
+
+/** Whether the layer computed here is the one that travelled: a layer made in another way is not ours to edit. */
+function isAlike(mine: Layer, theirs: Layer): boolean {
+  return (["q", "k", "v"] as const).every((name) => {
+    const [a, b] = [mine[name] as PerHead, theirs[name]];
+    return b === null || (a.heads === b.heads && a.width === b.width && isNear(a.values, b.values));
+  });
+}
+
+/** Equal but for the rounding of the type that `theirs` came in. */
+function isNear(mine: Numbers, theirs: Numbers): boolean {
+  if (mine.length !== theirs.length) return false;
+  let size = 1;
+  for (const value of theirs) size = Math.max(size, Math.abs(value));
+  const most = size * (theirs instanceof Float64Array ? 1e-9 : 1e-4);
+  return mine.every((value: number, at: number) => Math.abs(value - theirs[at]) <= most);
+}

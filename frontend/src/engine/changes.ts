@@ -1,0 +1,132 @@
+/** Which numbers an edit changed: for marking cells, with what stood there before. */
+
+import { hasCell, valueAt } from "./cells";
+import { namesOf, stageOf, weightedValuesOf } from "./path";
+import type { Cell, Layer, Stage } from "./record";
+
+/** A number that is another one now. */
+export interface Change {
+  readonly cell: Cell;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** The place before of a place now; null: it is new, or nobody can say. */
+type Origin = (at: number) => number | null;
+
+/** Numbers are the same that differ only by rounding: a sum over one more dimension is rounded otherwise. */
+const SAME = 1e-12;
+const GIVEN: readonly Stage[] = ["x", "w_q", "w_k", "w_v", "w_o"];
+
+/** The changes from one state of the same layers to another; asked for cell by cell, or a stage of a head at once. */
+export class Changes {
+  private readonly tokens: Origin;
+  private readonly widths = new Map<string, Origin>();
+
+  constructor(
+    private readonly before: readonly Layer[],
+    private readonly after: readonly Layer[],
+  ) {
+    const labels = (layers: readonly Layer[]) => layers[0].tokens.map((token) => token.label);
+    this.tokens = matched(labels(before), labels(after));
+  }
+
+  /** The change of a cell (as it stands now), or null where it is what it was, or is new. */
+  at(cell: Cell): Change | null {
+    const was = this.cellBefore(cell);
+    if (!was || !hasCell(this.before, was) || !hasCell(this.after, cell)) return null;
+    const [before, after] = [valueAt(this.before, was), valueAt(this.after, cell)];
+    return isSame(before, after, cell) ? null : { cell, before, after };
+  }
+
+  /** All changes in a stage of a head; of weighted_values, in what one query takes. */
+  of(layer: number, stage: Stage, head = 0, query?: number): Change[] {
+    const now = this.after[layer];
+    if (query === undefined && stage === "weighted_values") throw new RangeError("weighted_values of which query?");
+    const { rows, columns } = query === undefined ? stageOf(now, stage, head) : weightedValuesOf(now, head, query);
+    const found: Change[] = [];
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++) {
+        const change = this.at({ layer, stage, head, row, column, ...(query === undefined ? {} : { query }) });
+        if (change) found.push(change);
+      }
+    }
+    return found;
+  }
+
+  /** Where a cell's number stood before, by its token and its dimension; null: it is new, or nobody can say. */
+  private cellBefore(cell: Cell): Cell | null {
+    const [rows, columns] = this.axesOf(cell);
+    const [row, column] = [rows(cell.row), columns(cell.column)];
+    const query = cell.query === undefined ? undefined : this.tokens(cell.query);
+    if (row === null || column === null || query === null) return null;
+    return { ...cell, row, column, ...(query === undefined ? {} : { query }) };
+  }
+
+  private axesOf({ layer, stage }: Cell): [Origin, Origin] {
+    const width = (what: "x" | "q" | "k" | "v" | "output") => this.widthOf(layer, what);
+    switch (stage) {
+      case "w_q":
+      case "w_k":
+      case "w_v":
+        return [width("x"), width(stage === "w_v" ? "v" : "q")];
+      case "w_o":
+        return [width("v"), width("output")];
+      case "scores":
+      case "scaled":
+      case "allowed":
+      case "weights":
+        return [this.tokens, this.tokens];
+      case "weighted_values":
+      case "mixed":
+        return [this.tokens, width("v")];
+      default:
+        return [this.tokens, width(stage)];
+    }
+  }
+
+  private widthOf(layer: number, what: "x" | "q" | "k" | "v" | "output"): Origin {
+    const key = `${layer} ${what}`;
+    const known = this.widths.get(key);
+    if (known) return known;
+    const [before, after] = [this.before[layer], this.after[layer]];
+    const names = before && after ? [namesOf(before, what), namesOf(after, what)] : [null, null];
+    const made = names[0] && names[1] ? matched(names[0], names[1]) : alike(sizeOf(before, what), sizeOf(after, what));
+    this.widths.set(key, made);
+    return made;
+  }
+}
+
+function sizeOf(layer: Layer | undefined, what: "x" | "q" | "k" | "v" | "output"): number {
+  if (!layer) return -1;
+  if (what === "x") return layer.x?.columns ?? -1;
+  if (what === "output") return layer.heads?.w_o?.columns ?? layer.q.heads * (layer.v?.width ?? 0);
+  return layer[what]?.width ?? -1;
+}
+
+/** Places that have no names are the same ones where there are as many. */
+function alike(before: number, after: number): Origin {
+  return before === after ? (at) => at : () => null;
+}
+
+/** What is the same thing, wherever it stands now; what was renamed stands where nothing else of before went. */
+function matched(before: readonly unknown[], after: readonly unknown[]): Origin {
+  const left = new Set(before.keys());
+  const found = after.map((one) => {
+    const at = [...left].find((place) => before[place] === one) ?? null;
+    if (at !== null) left.delete(at);
+    return at;
+  });
+  const renamed = (at: number) => (before.length === after.length && left.has(at) ? at : null);
+  return (at) => found[at] ?? renamed(at);
+}
+
+function isSame(before: number, after: number, { stage }: Cell): boolean {
+  if (GIVEN.includes(stage) && before !== after) return Math.abs(before - after) <= SAME * Math.abs(before);
+  return Math.abs(before - after) <= SAME * Math.max(1, Math.abs(before), Math.abs(after));
+}
+
+/** The changes between two states of the same layers. */
+export function changes(before: readonly Layer[], after: readonly Layer[]): Changes {
+  return new Changes(before, after);
+}
