@@ -179,7 +179,9 @@ def test_an_old_python_is_refused_in_both_languages(name):
 def test_the_test_command_fails_when_any_check_fails(monkeypatch, capsys, codes, end):
     monkeypatch.setattr(run_tests, "environment", lambda *_, **__: Path(sys.executable))
     commands = {f"check {n}": [sys.executable, "-c", f"raise SystemExit({code})"] for n, code in enumerate(codes)}
-    monkeypatch.setattr(run_tests, "checks", lambda python: commands)
+    monkeypatch.setattr(run_tests, "checks", lambda python, npm: commands)
+    monkeypatch.setattr(run_tests, "front_end_packages", lambda: "npm")
+    monkeypatch.setattr(run_tests, "install_missing_browser", lambda: None)
     assert run_tests.main([]) == end
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith("run_tests: FAILED: check" if end else "run_tests: all good: check 0, check 1")
@@ -187,7 +189,51 @@ def test_the_test_command_fails_when_any_check_fails(monkeypatch, capsys, codes,
 
 def test_with_arguments_pytest_alone_runs(monkeypatch):
     monkeypatch.setattr(run_tests, "environment", lambda *_, **__: Path("python"))
+    monkeypatch.setattr(run_tests, "front_end_packages", lambda: "npm")
+    monkeypatch.setattr(run_tests, "install_missing_browser", lambda: None)
     ran = []
     monkeypatch.setattr(run_tests, "passes", lambda name, command: ran.append(command) or True)
     assert run_tests.main(["-k", "softmax"]) == 0
     assert ran == [["python", "-m", "pytest", "-k", "softmax"]]
+
+
+@pytest.mark.parametrize(("node", "good"), [("v20.1.0", True), ("v24.0.0", True), ("v18.19.0", False), ("", False)])
+def test_the_front_end_needs_a_node_that_is_new_enough(monkeypatch, tmp_path, node, good):
+    (tmp_path / "package-lock.json").write_text("{}")
+    (tmp_path / "node_modules").mkdir()
+    ran = []
+
+    def run_instead(command, **_):
+        ran.append(command)
+        return subprocess.CompletedProcess(command, 0, stdout=node + "\n")
+
+    monkeypatch.setattr(run_tests, "FRONTEND", tmp_path)
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setattr(subprocess, "run", run_instead)
+    if not good:
+        with pytest.raises(run_tests.Trouble, match="Node 20 or newer"):
+            run_tests.front_end_packages()
+        return
+    assert run_tests.front_end_packages() == "npm"
+    assert ran[-1] == ["npm", "ci", "--silent"]
+    n_runs = len(ran)
+    run_tests.front_end_packages()
+    assert len(ran) == n_runs + 1, "node's version is asked, nothing is installed a second time"
+    (tmp_path / "package-lock.json").write_text("{ }")
+    run_tests.front_end_packages()
+    assert ran[-1] == ["npm", "ci", "--silent"], "another lock file: installed anew"
+
+
+def test_a_browser_and_fonts_are_installed_where_there_is_none(monkeypatch):
+    asked = []
+    monkeypatch.setattr(shutil, "which", lambda name: None if not asked else name)
+    monkeypatch.setattr(run_tests, "system_packages", lambda *names: asked.extend(names))
+    run_tests.install_missing_browser()
+    assert asked == ["chromium", "fonts-noto-cjk", "fonts-nanum"]
+
+
+def test_without_a_browser_the_tests_say_so(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(run_tests, "system_packages", lambda *names: None)
+    with pytest.raises(run_tests.Trouble, match="need a browser"):
+        run_tests.install_missing_browser()
