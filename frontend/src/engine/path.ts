@@ -51,9 +51,7 @@ export function scoreAt(layer: Layer, head: number, query: number, key: number):
 
 /** The score times the scale, bent under the soft cap, plus the position bias. */
 export function scaledAt(layer: Layer, head: number, query: number, key: number): number {
-  const one = Float64Array.of(scoreAt(layer, head, query, key));
-  makeScaled(layer, head, query, key, one);
-  return one[0];
+  return comparable(layer, scaleOf(layer), scoreAt(layer, head, query, key), head, query, key);
 }
 
 /** The logarithm of the sum of exp over the allowed keys and the sink; −Infinity where nothing is allowed. */
@@ -157,11 +155,15 @@ function putScores(layer: Layer, head: number, query: number, from: number, into
 
 /** Scores of the keys from `from` on, made comparable where they stand. */
 function makeScaled(layer: Layer, head: number, query: number, from: number, scores: Float64Array): void {
-  const { softcap, bias } = layer.rule;
   const scale = scaleOf(layer);
-  for (let i = 0; i < scores.length; i++) scores[i] *= scale;
-  if (softcap !== null) for (let i = 0; i < scores.length; i++) scores[i] = softcap * Math.tanh(scores[i] / softcap);
-  if (bias !== null) for (let i = 0; i < scores.length; i++) scores[i] += biasAt(bias, head, query, from + i);
+  for (let i = 0; i < scores.length; i++) scores[i] = comparable(layer, scale, scores[i], head, query, from + i);
+}
+
+function comparable(layer: Layer, scale: number, score: number, head: number, query: number, key: number): number {
+  const { softcap, bias } = layer.rule;
+  let scaled = score * scale;
+  if (softcap !== null) scaled = softcap * Math.tanh(scaled / softcap);
+  return bias === null ? scaled : scaled + biasAt(bias, head, query, key);
 }
 
 // what a row is shared out by ----------------------------------------------------------------------
@@ -173,7 +175,7 @@ export interface Reach {
 }
 
 /** A weight is exp(scaled − top) / total; total is 0 where nothing is allowed. */
-export interface Share {
+interface Share {
   readonly top: number;
   readonly total: number;
 }
@@ -205,6 +207,11 @@ export function shareOf(layer: Layer, head: number, query: number, reach?: Reach
     total[query] = share.total;
   }
   return { top: top[query], total: total[query] };
+}
+
+/** True where a row's share need not be computed any more. */
+export function knowsShare(layer: Layer, head: number, query: number): boolean {
+  return layer.lse !== null || !Number.isNaN(keptShares(layer, head).total[query]);
 }
 
 /** The largest of the scaled scores and the sink, and the sum of exp once it is taken off. */
