@@ -18,7 +18,7 @@ from .files import write_whole
 from .path.described import as_lists, described, restored
 from .trace import STAGES, Reading, Source, Token, Trace
 
-__all__ = ["load", "save", "to_json"]
+__all__ = ["load", "parts", "save", "to_json"]
 
 VERSION = 1
 SMALL = 20_000  # a JSON file carries all stages where a layer's whole table has at most this many numbers
@@ -31,7 +31,7 @@ def save(record: Trace | Reading, path: str | os.PathLike[str]) -> Path:
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".safetensors":
-        tensors, plain = _packed(record)
+        tensors, plain = parts(record)
         metadata = {"format": "jumok", "version": str(VERSION), "record": json.dumps(plain, ensure_ascii=False)}
         return write_whole(path, lambda name: _write_safetensors(name, tensors, metadata))
     if suffix == ".json":
@@ -59,7 +59,7 @@ def _write_safetensors(name: str, tensors: dict[str, Any], metadata: dict[str, s
 
 def to_json(record: Trace | Reading) -> dict[str, Any]:
     """A record as plain JSON: its arrays as lists, every digit, no NaN; small ones with all their stages."""
-    tensors, plain = _packed(record)
+    tensors, plain = parts(record)
     layers = []
     for at, trace in enumerate(record if isinstance(record, Reading) else [record]):
         prefix = f"layers.{at}."
@@ -84,7 +84,8 @@ def _inlined(plain: Any, arrays: dict[str, Any]) -> Any:
     return [_inlined(part, arrays) for part in plain] if isinstance(plain, list) else plain
 
 
-def _packed(record: Trace | Reading) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts(record: Trace | Reading) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays of a record by name (``layers.0.q`` …), and all that is no array as plain JSON."""
     tensors: dict[str, Any] = {}
     rows: list[Any] = []
     seen: dict[tuple[Token, ...], int] = {}

@@ -38,7 +38,7 @@ function sentOf(page: Document, header: HTMLScriptElement, at: number): Sent {
   return { header: header.textContent ?? "", bytes: whole ? bytesOf(page, at, null) : null };
 }
 
-/** The bytes of one block. Its text is let go: it would take four times as much room as what it says. */
+/** The bytes of one block. Its text is let go: it takes more room than what it says. */
 function bytesOf(page: Document, document: number, layer: number | null): DataView {
   const which = layer === null ? ":not([data-layer])" : `[data-layer="${layer}"]`;
   const block = page.querySelector(`script[data-document="${document}"]${which}`);

@@ -1,7 +1,7 @@
 """Colours of numbers, the same for every eye; the page has the same tables (frontend/src/look/colours.ts).
 
 >>> cividis(0.0), cividis(1.0), puor(0.0)
-((0, 34, 78), (254, 232, 56), (247, 246, 249))
+((0, 34, 78), (254, 232, 56), (247, 247, 246))
 """
 
 from __future__ import annotations
