@@ -7,6 +7,7 @@ import type { Window } from "./engine/map";
 import { packed, unpacked } from "./engine/address";
 import { edited, layersOf, Refused, sheetOf, type Edit, type Sheet } from "./engine/sheet";
 import type { Model, Pairing, Sent } from "./hosts/model";
+import type { Mapping } from "./look/colours";
 
 export const VIEWS = ["stages", "heads", "map", "compare"] as const;
 export type View = (typeof VIEWS)[number];
@@ -69,13 +70,16 @@ export class Desk {
     return this.document.facts.length;
   }
 
-  /** Make an edit. What cannot be is refused, and nothing changes. */
-  apply(edit: Edit): Refused | null {
+  /** Make an edit. What cannot be is refused, and nothing changes. With `join` it is one step with the edit before. */
+  apply(edit: Edit, { join = false } = {}): Refused | null {
     const sheet = this.sheet.peek();
-    if (sheet === null) return new Refused("not-editable", {});
+    if (sheet === null) throw new RangeError("nothing here can be edited");
     try {
       const next = edited(sheet, edit);
-      if (next !== sheet) this.#put(next, [...this.past.peek(), sheet], []);
+      if (next === sheet) return null;
+      const joined = join && this.past.peek().length > 0;
+      if (joined) this.#put(next, this.past.peek(), [], this.before.peek());
+      else this.#put(next, [...this.past.peek(), sheet], []);
       return null;
     } catch (error) {
       if (error instanceof Refused) return error;
@@ -111,8 +115,7 @@ export class Desk {
     });
   }
 
-  #put(sheet: Sheet, past: readonly Sheet[], future: readonly Sheet[]): void {
-    const before = this.made.peek();
+  #put(sheet: Sheet, past: readonly Sheet[], future: readonly Sheet[], before = this.made.peek()): void {
     batch(() => {
       this.before.value = before;
       this.past.value = past.slice(-MOST_STEPS);
@@ -123,6 +126,7 @@ export class Desk {
 }
 
 const MOST_STEPS = 500;
+const QUIET_MS = 120;
 
 /** Everything that one `render` draws from. No state stands outside of it: several views live in one page. */
 export class Session {
@@ -131,11 +135,15 @@ export class Session {
   readonly choice: { readonly [Name in keyof Choice]: Signal<Choice[Name]> };
   /** The number whose arithmetic is shown: pointed at or focused, else the chosen query and key. */
   readonly pointed = signal<Cell | null>(null);
+  /** How maps of weights are coloured, and whether they leave out the first key. */
+  readonly mapping = signal<Mapping>("row");
+  readonly firstHidden = signal(false);
   readonly desk: ReadonlySignal<Desk>;
   readonly layer: ReadonlySignal<Layer | null>;
   readonly #model: Model;
   readonly #address: Address | null;
   #stop: (() => void)[] = [];
+  #waiting: ReturnType<typeof setTimeout> | undefined;
 
   constructor(model: Model, address: Address | null) {
     this.#model = model;
@@ -195,6 +203,7 @@ export class Session {
   }
 
   dispose(): void {
+    clearTimeout(this.#waiting);
     this.#stop.forEach((stop) => stop());
     this.#stop = [];
   }
@@ -215,11 +224,16 @@ export class Session {
     return said;
   }
 
+  /** Tell the address and the host, once a quiet moment comes: browsers refuse an address that changes too often. */
   #write(): void {
     const said = this.#said();
-    this.#address?.write(said);
-    this.#model.set("view", { ...this.chosen() });
-    this.#model.save_changes();
+    const chosen = this.chosen();
+    clearTimeout(this.#waiting);
+    this.#waiting = setTimeout(() => {
+      this.#address?.write(said);
+      this.#model.set("view", chosen);
+      this.#model.save_changes();
+    }, QUIET_MS);
   }
 
   /** Keep what is chosen inside the document, whatever was removed or switched. */
