@@ -1,0 +1,357 @@
+"""The page's size and speed, beside BertViz 1.4.1 on the same tensors, in one headless Chromium.
+
+``python benchmarks/page.py [--quick] [-o result.json]``. BertViz comes without its own requirements into a
+temporary folder (PyTorch, which it needs, is there for jumok's tests), and the three scripts that its pages take
+from a CDN come from npm and are handed to the browser from disk. Every measure: the median of three loads in fresh
+pages, BertViz and jumok in turn; BertViz's large pages once, with a limit of 280 s. Memory: the renderer's
+proportional share (PSS) after the page is drawn. ``--quick``: n = 32 and the edit only.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import Browser, Error, Page, Route, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import readings
+
+import jumok
+
+CHROMIUM = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--js-flags=--max-old-space-size=12000",
+]  # fmt: skip
+CDN = {  # what a BertViz page asks for → the npm package and the file in it
+    "require.min.js": ("requirejs@2.3.8", "require.js"),
+    "d3.min.js": ("d3@5.7.0", "dist/d3.min.js"),
+    "jquery.min.js": ("jquery@2.2.4", "dist/jquery.min.js"),
+}
+LIMIT_S = 280.0
+
+
+@dataclass
+class Measured:
+    """One page: what it weighs and how long it takes. None: it did not come in the time, or does not apply."""
+
+    name: str
+    n: int
+    size_mb: float
+    made_s: float
+    first_paint_s: float | None = None
+    drawn_s: float | None = None
+    interactive_s: float | None = None
+    memory_mb: float | None = None
+    elements: int | None = None
+    note: str = ""
+
+
+def main() -> int:
+    """Measure, print a table, and 1 where one of the page's targets (facts) is missed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true")
+    options.add_argument("-o", "--output")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        rows = list(pages(Path(folder), browser, given.quick))
+        touch = interaction(Path(folder), browser, given.quick)
+    targets = judged(rows, touch)
+    print(table(rows), *(f"{name}: {value}" for name, value in touch.items()), sep="\n")
+    print(*(f"{'met ' if good else 'MISSED'} {name}" for name, good in targets.items()), sep="\n")
+    if given.output:
+        result = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
+        result |= {"pages": [asdict(row) for row in rows], "touch": touch, "targets": targets}
+        Path(given.output).write_text(json.dumps(result, indent=1) + "\n")
+    return 0 if all(targets.values()) else 1
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
+        yield browser
+        browser.close()
+
+
+# pages ------------------------------------------------------------------------------------------
+
+
+def pages(folder: Path, browser: Browser, quick: bool) -> Iterator[Measured]:
+    """12 × 12 heads at rising lengths, both tools in turn; then 30 × 9 heads at 1,024 tokens, jumok alone."""
+    peer = None if quick and not shutil.which("npm") else Peer(folder)
+    for n in (32,) if quick else (32, 128, 256, 512):
+        reading = readings.reading(layers=12, heads=12, n=n, d_head=64)
+        if peer is not None and n <= 512:
+            yield told(measured_peer(peer, folder, browser, reading, n))
+        yield told(measured_ours(folder, browser, reading, f"jumok 12×12, n={n}", n))
+    if not quick:
+        reading = readings.reading(layers=30, heads=9, kv_heads=3, n=1024, d_head=64)
+        yield told(measured_ours(folder, browser, reading, "jumok 30×9 (3 kv), n=1024", 1024))
+
+
+def told(row: Measured) -> Measured:
+    print(asdict(row), file=sys.stderr, flush=True)
+    return row
+
+
+def measured_ours(folder: Path, browser: Browser, reading: Any, name: str, n: int) -> Measured:
+    path = folder / "ours.html"
+    start = time.perf_counter()
+    jumok.draw(reading).save(path)
+    row = Measured(name, n, path.stat().st_size / 1e6, time.perf_counter() - start)
+    loads = [_load_ours(browser, path) for _ in range(3)]
+    for field in ("first_paint_s", "drawn_s", "interactive_s", "memory_mb", "elements"):
+        setattr(row, field, statistics.median(load[field] for load in loads))
+    path.unlink()
+    return row
+
+
+def _load_ours(browser: Browser, path: Path) -> dict[str, float]:
+    """First paint, thumbnails there (the atlas is decoded and on the screen), the program has drawn its views."""
+    with opened(browser) as page:
+        start = time.perf_counter()
+        page.goto(path.as_uri(), wait_until="commit")
+        page.wait_for_function("() => [...document.images].some((image) => image.complete && image.naturalWidth > 0)")
+        drawn_s = time.perf_counter() - start
+        page.wait_for_selector(".jumok[data-ready]", timeout=LIMIT_S * 1000)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        interactive_s = time.perf_counter() - start
+        paint = page.evaluate("() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null")
+        return {
+            "first_paint_s": paint / 1000 if paint else drawn_s,
+            "drawn_s": drawn_s,
+            "interactive_s": interactive_s,
+            "memory_mb": renderer_mb(browser),
+            "elements": page.evaluate("() => document.querySelectorAll('*').length"),
+        }
+
+
+class Peer:
+    """BertViz 1.4.1, and the scripts that its pages fetch."""
+
+    def __init__(self, folder: Path) -> None:
+        home = folder / "bertviz"
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(home), "bertviz==1.4.1"]
+        subprocess.run(pip, check=True)
+        packages = [package for package, _ in CDN.values()]
+        npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder / "cdn"), *packages]
+        subprocess.run(npm, check=True)
+        sys.path.insert(0, str(home))
+        self.scripts = {
+            name: folder / "cdn" / "node_modules" / package.partition("@")[0] / file
+            for name, (package, file) in CDN.items()
+        }
+
+    def html(self, weights: list[Any], tokens: list[str]) -> str:
+        import torch
+        from bertviz import model_view
+
+        made = model_view([torch.from_numpy(w)[None] for w in weights], tokens, html_action="return")
+        return f"<!DOCTYPE html><meta charset='utf-8'><body>{made.data}</body>"
+
+    def answer(self, route: Route) -> None:
+        """Give the page its script from disk; CDN names such as d3/5.7.0/d3.min are told apart by their last part."""
+        name = route.request.url.rpartition("/")[2]
+        found = self.scripts.get(name if name.endswith(".js") else f"{name}.js")
+        route.fulfill(path=found, content_type="text/javascript") if found else route.abort()
+
+
+def measured_peer(peer: Peer, folder: Path, browser: Browser, reading: Any, n: int) -> Measured:
+    path = folder / "peer.html"
+    start = time.perf_counter()
+    weights = [layer.rows("weights").astype(np.float32) for layer in reading]
+    path.write_text(peer.html(weights, [token.text for token in reading.tokens]), encoding="utf-8")
+    row = Measured(f"BertViz model_view 12×12, n={n}", n, path.stat().st_size / 1e6, time.perf_counter() - start)
+    with opened(browser) as page:
+        page.route("**/*cdnjs*/**", peer.answer)
+        start = time.perf_counter()
+        try:
+            page.goto(path.as_uri(), wait_until="commit", timeout=LIMIT_S * 1000)
+            row.elements = _settled(page, start)
+            row.drawn_s = time.perf_counter() - start
+        except Error as error:
+            row.note = f"not drawn in {LIMIT_S:.0f} s" if "Timeout" in str(error) else str(error).splitlines()[0]
+        row.memory_mb = renderer_mb(browser)
+    path.unlink()
+    return row
+
+
+def _settled(page: Page, start: float) -> int:
+    """The number of SVG elements once it grows no more: when the page has drawn what it draws."""
+    count, last = -1, 0
+    while time.perf_counter() - start < LIMIT_S:
+        left_ms = 1000 * (LIMIT_S - (time.perf_counter() - start))
+        page.wait_for_function("() => document.querySelectorAll('svg *').length > 0", timeout=left_ms)
+        last, count = count, int(page.evaluate("() => document.querySelectorAll('svg *').length"))
+        if count == last:
+            return count
+        time.sleep(0.2)
+    raise Error("Timeout")
+
+
+@contextmanager
+def opened(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(LIMIT_S * 1000)
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+def renderer_mb(browser: Browser) -> float:
+    """The largest renderer's proportional share of memory."""
+    session = browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    session.detach()
+    shares = [_pss_mb(int(process["id"])) for process in processes if process["type"] == "renderer"]
+    return max(shares, default=0.0)
+
+
+def _pss_mb(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
+
+
+# touch ------------------------------------------------------------------------------------------
+
+
+def interaction(folder: Path, browser: Browser, quick: bool) -> dict[str, float]:
+    """An edit of the worked example to the last changed cell; a head of a long context zoomed and moved. Milliseconds."""
+    student = folder / "student.html"
+    jumok.draw(jumok.attend(jumok.load("student"))).save(student)
+    touch: dict[str, float] = {"student page, kB": student.stat().st_size / 1000}
+    touch["bundle, kB"] = bundle_kb()
+    with opened(browser) as page:
+        page.goto(student.as_uri())
+        page.wait_for_selector(".jumok[data-ready]")
+        touch |= summed("an edit of student to the last changed cell", _edits(page, 60))
+    if not quick:
+        long = folder / "long.html"
+        jumok.draw(readings.reading(layers=1, heads=2, n=4096, d_head=64)).save(long)
+        with opened(browser) as page:
+            page.goto(long.as_uri() + "#view=map")
+            page.wait_for_selector(".jumok[data-ready]")
+            touch |= summed("map of n = 4,096: a zoom or move to the redrawn picture", _zooms(page, 40))
+    return touch
+
+
+def bundle_kb() -> float:
+    return (Path(jumok.__file__).parent / "picture" / "static" / "jumok.js").stat().st_size / 1000
+
+
+def _edits(page: Page, times: int) -> list[float]:
+    """Type into one weight, again and again; from the key that commits to the frame in which all cells are new."""
+    spent = []
+    for at in range(times):
+        cell = page.locator('[data-cell="w_q"][data-row="2"][data-column="2"]').first
+        cell.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type(f"{4 + at / 100:.2f}")
+        page.evaluate(_WATCH)
+        page.keyboard.press("Enter")
+        spent.append(float(page.evaluate("() => window.edited")))
+    return spent
+
+
+_WATCH = """() => {
+  window.edited = new Promise((done) => {
+    let start = 0;
+    let last = 0;
+    const watch = new MutationObserver(() => { last = performance.now(); });
+    watch.observe(document.querySelector('.jumok'), { subtree: true, childList: true, characterData: true, attributes: true });
+    window.addEventListener('keydown', () => {
+      start = performance.now();
+      setTimeout(() => requestAnimationFrame(() => { watch.disconnect(); done(last - start); }), 50);
+    }, { once: true, capture: true });
+  });
+}"""
+
+
+def _zooms(page: Page, times: int) -> list[float]:
+    """Keys + and − on the map; the view keeps how long its last redraw took, from the key to the picture."""
+    canvas = page.locator("[data-map]").first
+    canvas.focus()
+    spent = []
+    for at in range(times):
+        page.keyboard.press("+" if at % 8 < 4 else "-")
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        spent.append(float(canvas.get_attribute("data-redrawn-ms") or "nan"))
+    return spent
+
+
+def summed(name: str, spent_ms: list[float]) -> dict[str, float]:
+    ordered = sorted(spent_ms)
+    return {
+        f"{name}: median, ms": statistics.median(ordered),
+        f"{name}: 95th percentile, ms": ordered[int(0.95 * len(ordered))],
+    }
+
+
+# judgement --------------------------------------------------------------------------------------
+
+
+def judged(rows: list[Measured], touch: dict[str, float]) -> dict[str, bool]:
+    """The targets that this run measured."""
+    ours = {row.name: row for row in rows if row.name.startswith("jumok")}
+    peers = {row.n: row for row in rows if row.name.startswith("BertViz")}
+    checks: dict[str, Callable[[], bool]] = {
+        "bundle at most 150 kB": lambda: touch["bundle, kB"] <= 150,
+        "student page under 400 kB": lambda: touch["student page, kB"] < 400,
+        "an edit within one frame (16 ms) at the 95th percentile": lambda: _of(touch, "edit", "95th") <= 16,
+        "zoom redraw within 100 ms at the 95th percentile": lambda: _of(touch, "map", "95th") <= 100,
+        "12×12, n = 128: at most 8 MB": lambda: ours["jumok 12×12, n=128"].size_mb <= 8,
+        "12×12, n = 128: thumbnails in at most 1/50 of BertViz's model view": lambda: (
+            ours["jumok 12×12, n=128"].drawn_s <= (peers[128].drawn_s or LIMIT_S) / 50  # type: ignore[operator]
+        ),
+        "12×12, n = 512: at most 27 MB": lambda: ours["jumok 12×12, n=512"].size_mb <= 27,
+        "30×9, n = 1,024: at most 72 MB": lambda: ours["jumok 30×9 (3 kv), n=1024"].size_mb <= 72,
+        "30×9, n = 1,024: first paint under 1 s": lambda: (ours["jumok 30×9 (3 kv), n=1024"].first_paint_s or 9) < 1,
+        "30×9, n = 1,024: interactive under 4 s": lambda: (ours["jumok 30×9 (3 kv), n=1024"].interactive_s or 9) < 4,
+        "30×9, n = 1,024: under 450 MB": lambda: (ours["jumok 30×9 (3 kv), n=1024"].memory_mb or 999) < 450,
+    }
+    results = {}
+    for name, check in checks.items():
+        try:
+            results[name] = check()
+        except KeyError:  # not measured in a quick run
+            continue
+    return results
+
+
+def _of(touch: dict[str, float], *parts: str) -> float:
+    return next((value for name, value in touch.items() if all(part in name for part in parts)), float("nan"))
+
+
+def table(rows: list[Measured]) -> str:
+    """A line a page."""
+    names = ("size_mb", "made_s", "first_paint_s", "drawn_s", "interactive_s", "memory_mb", "elements")
+    lines = [f"{'page':<34}" + "".join(f"{name:>15}" for name in names)]
+    for row in rows:
+        cells = ["–" if (value := getattr(row, name)) is None else f"{value:,.2f}" for name in names]
+        lines.append(f"{row.name:<34}" + "".join(f"{cell:>15}" for cell in cells) + f"  {row.note}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
