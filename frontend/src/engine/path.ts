@@ -4,7 +4,7 @@
  * All sums are in doubles, whatever the record's own numbers are.
  */
 
-import { dot, throughTable } from "./products";
+import { dot, dots, throughTable } from "./products";
 import type { Layer, Numbers, PerHead, Stage, Table } from "./record";
 import { allowedAt, biasAt, endKey, firstKey, isRange, scaleOf } from "./rule";
 
@@ -147,10 +147,8 @@ function mixedFrom(layer: Layer, head: number, weights: Float64Array): Float64Ar
 /** The scores of the keys from `from` on, as many as fit. */
 function putScores(layer: Layer, head: number, query: number, from: number, into: Float64Array): void {
   const { q, k } = layer;
-  const asks = Float64Array.from(q.values.subarray(placeOf(q, head, query), placeOf(q, head, query + 1)));
-  const { values, width } = k;
-  let at = placeOf(k, kvHeadOf(layer, head), from);
-  for (let i = 0; i < into.length; i++, at += width) into[i] = dot(asks, 0, values, at, width);
+  const asks = q.values.subarray(placeOf(q, head, query), placeOf(q, head, query + 1));
+  dots(asks, k.values, placeOf(k, kvHeadOf(layer, head), from), into);
 }
 
 /** Scores of the keys from `from` on, made comparable where they stand. */
