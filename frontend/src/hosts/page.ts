@@ -3,6 +3,7 @@ import type { Listener, Model, Sent } from "./model";
 
 /** The model of a page that `jumok.picture.page` wrote. */
 export function pageModel(page: Document): Model {
+  page.getElementById("jumok-early")?.remove();
   const values = new Map<string, unknown>(Object.entries(json(page, "jumok-model") as Record<string, unknown>));
   const headers = [...page.querySelectorAll<HTMLScriptElement>("script[data-jumok-header]")];
   values.set("documents", headers.map((header, at): Sent => sentOf(page, header, at)));

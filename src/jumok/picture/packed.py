@@ -52,7 +52,7 @@ class Packed:
 
     storage : "exact", or "int16" where layers were rounded
     facts : (layer,) sizes, and what is said of each head: see frontend/README.md
-    atlas : the thumbnails of all heads
+    atlas : the thumbnails of all heads;  title : in each language, or None
     """
 
     header: str
@@ -60,6 +60,7 @@ class Packed:
     storage: str
     facts: tuple[dict[str, Any], ...]
     atlas: dict[str, Any]
+    title: dict[str, str] | None
 
     @property
     def n_bytes(self) -> int:
@@ -104,7 +105,7 @@ def pack(record: Trace | Reading, values: Values = None, storage: Storage = None
         "title": _title(record),
     }
     header = _header(blocks, plain, page)
-    return Packed(header, tuple(map(_bytes, blocks)), str(page["storage"]), tuple(facts), atlas)
+    return Packed(header, tuple(map(_bytes, blocks)), str(page["storage"]), tuple(facts), atlas, _title(record))
 
 
 def least_bytes(record: Trace | Reading, values: Values = None, storage: Storage = None) -> int:

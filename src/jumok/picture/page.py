@@ -1,0 +1,146 @@
+"""The page: one HTML file with everything in it, which opens from disk and asks nothing of any network.
+
+>>> import numpy as np
+>>> from jumok.trace import Trace
+>>> one = np.ones((1, 2, 1))
+>>> text = "".join(html(Trace(tokens=["</script>", "b"], q=one, k=one, v=one)))
+>>> "</script>b" in text, text.startswith("<!doctype html>")
+(False, True)
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..errors import TooLargeError
+from ..explanation.words import language
+from ..files import write_whole
+from ..trace import Reading, Trace
+from .packed import SMALL_BYTES, Packed, Storage, Values, least_bytes, pack
+
+__all__ = ["BUNDLE", "SIZE_LIMIT", "html", "write"]
+
+BUNDLE = Path(__file__).parent / "static" / "jumok.js"
+SIZE_LIMIT = 150_000_000  # bytes; a browser opens more, but a person waits
+
+# Scripts and styles that stand in the file, pictures made there, and nothing from anywhere else.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "worker-src blob:; base-uri 'none'; form-action 'none'"
+)
+NO_SCRIPT = {
+    "en": "This page computes attention while you look, so it needs JavaScript. It asks nothing of any network.",
+    "ko": "이 페이지는 어텐션을 보는 동안 계산하므로 JavaScript가 필요합니다. 네트워크에는 아무것도 요청하지 않습니다.",
+}
+
+Shown = Trace | Reading | Packed
+
+
+def write(path: str | os.PathLike[str], documents: Shown | Sequence[Shown], **options: Any) -> Path:
+    """Write the page whole or not at all; the options are those of ``html``.
+
+    Errors: ``OutputError`` where the path cannot be written, and what ``html`` refuses.
+    """
+    pieces = html(documents, **options)
+    return write_whole(path, lambda name: _write(name, pieces))
+
+
+def _write(name: str, pieces: Iterable[str]) -> None:
+    file: TextIO
+    with open(name, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)
+
+
+def html(
+    documents: Shown | Sequence[Shown],
+    *,
+    comparison: Mapping[str, Any] | None = None,
+    view: Mapping[str, Any] | None = None,
+    lang: str = "en",
+    title: str | Mapping[str, str] | None = None,
+    values: Values = None,
+    storage: Storage = None,
+    size_limit: int | None = SIZE_LIMIT,
+) -> Iterator[str]:
+    """The page of one or two documents, in pieces.
+
+    comparison : which token of the first stands for which of the second, {"pairs": [[0, 0], …]}
+    view : what is chosen when it opens: {"layer": 3, "head": 8, "query": 5, …}
+    title : one text, or one a language; None for the document's own
+    values, storage : as in ``packed.pack``
+    size_limit : bytes of the file, at most; None for any
+
+    Errors: ``TooLargeError`` beyond the limit, ``UnknownName`` for another language, and what ``pack`` refuses.
+    """
+    language(lang)
+    given = [documents] if isinstance(documents, Trace | Reading | Packed) else list(documents)
+    bytes_least = sum(one.n_bytes if isinstance(one, Packed) else least_bytes(one, values, storage) for one in given)
+    _refuse_beyond(size_limit, bytes_least)
+    made = [one if isinstance(one, Packed) else pack(one, values, storage) for one in given]
+    _refuse_beyond(size_limit, sum(one.n_bytes for one in made))
+    model = {"comparison": comparison, "view": {**(view or {}), "lang": lang}}
+    return _pieces(made, model, lang, _title(title, made, lang))
+
+
+def _pieces(made: Sequence[Packed], model: Mapping[str, Any], lang: str, title: str) -> Iterator[str]:
+    yield f'<!doctype html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">\n'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    yield f'<meta name="color-scheme" content="light dark">\n<title>{escape(title)}</title>\n</head>\n<body>\n'
+    yield from (f'<noscript><p lang="{one}">{escape(NO_SCRIPT[one])}</p></noscript>\n' for one in NO_SCRIPT)
+    if made and sum(one.n_bytes for one in made) > SMALL_BYTES:
+        yield _early(made[0], title)
+    yield f'<div id="jumok-page"></div>\n{_json_script("id", "jumok-model", json.dumps(model, allow_nan=False))}'
+    for at, document in enumerate(made):
+        whole = document.n_bytes <= SMALL_BYTES
+        yield _json_script("data-jumok-header", "whole" if whole else "by-layer", document.header)
+        blocks = [(f'data-document="{at}"', b"".join(document.layers))] if whole else [
+            (f'data-document="{at}" data-layer="{layer}"', data) for layer, data in enumerate(document.layers)
+        ]  # fmt: skip
+        for attributes, data in blocks:
+            yield f'<script type="text/plain" {attributes}>'
+            yield base64.b64encode(data).decode("ascii")
+            yield "</script>\n"
+    yield f'<script type="module">\n{_bundle()}</script>\n</body>\n</html>\n'
+
+
+def _early(document: Packed, title: str) -> str:
+    """The thumbnails, seen while the rest of a large file is still read; the page then draws its own."""
+    style = "image-rendering:pixelated;max-width:100%"
+    return f'<img id="jumok-early" alt="{escape(title)}" style="{style}" src="{document.atlas["png"]}">\n'
+
+
+def _json_script(attribute: str, value: str, text: str) -> str:
+    """JSON in a script element. Inside JSON "<" stands in strings only, so that an escape says the same."""
+    escaped = text.replace("<", "\\u003c")
+    return f'<script type="application/json" {attribute}="{value}">{escaped}</script>\n'
+
+
+def _bundle() -> str:
+    """The program, as it may stand in a script element: what would end the element stands in its texts only."""
+    return BUNDLE.read_text(encoding="utf-8").replace("</script", "\\x3c/script").replace("<!--", "\\x3c!--")
+
+
+def _title(title: str | Mapping[str, str] | None, made: Sequence[Packed], lang: str) -> str:
+    said = title or next((document.title for document in made if document.title), None) or "jumok 주목"
+    return said if isinstance(said, str) else str(said.get(lang) or next(iter(said.values())))
+
+
+def _refuse_beyond(size_limit: int | None, n_bytes: int) -> None:
+    size = math.ceil(n_bytes / 3) * 4
+    if size_limit is None or size <= size_limit:
+        return
+    raise TooLargeError(
+        en=f"the page would take {size / 1e6:,.0f} MB, more than {size_limit / 1e6:,.0f} MB. Choose fewer layers "
+        f"(Reading(reading[:6])), v for fewer layers (values=[0]), a shorter text, or a higher size_limit=.",
+        ko=f"페이지의 크기가 {size / 1e6:,.0f} MB로 한도 {size_limit / 1e6:,.0f} MB를 넘습니다. 층을 줄이거나"
+        f"(Reading(reading[:6])), 밸류를 담을 층을 줄이거나(values=[0]), 더 짧은 글을 쓰거나, size_limit=을 높이십시오.",
+        bytes_needed=size,
+    )
