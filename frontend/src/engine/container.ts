@@ -15,14 +15,13 @@ export function openDocument(
   const { entries, record, page } = orDamaged(() => read(header));
   const rows = orDamaged(() => record.tokens.map((row, at) => tokensOf(row, page?.labels?.[at])));
   const ofLayer = orDamaged(() => grouped(entries, record.layers.length));
-  const storage = page?.storage ?? "exact";
   const build = (at: number, view: DataView) =>
-    orDamaged(() => layerOf(record.layers[at], rows, new Tensors(ofLayer[at], view, bytes === null), storage));
+    orDamaged(() => layerOf(record.layers[at], rows, new Tensors(ofLayer[at], view, bytes === null)));
   return {
     kind: record.kind,
     source: sourceOf(record.source ?? record.layers[0]?.source),
     title: page?.title ?? null,
-    storage,
+    storage: page?.storage ?? "exact",
     facts: page?.layers ?? orDamaged(() => ofLayer.map(sizesOf)),
     atlas: page?.atlas ?? null,
     tokens: (layer) => rows[record.layers[layer].tokens],
@@ -154,8 +153,9 @@ function sizesOf(entries: Entries): LayerFacts {
 
 // a layer ------------------------------------------------------------------------------------------
 
-function layerOf(said: LayerRecord, rows: readonly Token[][], tensors: Tensors, storage: string): Layer {
-  const array = (name: string) => (storage === "int16" ? tensors.rounded(name) : tensors.perHead(name));
+function layerOf(said: LayerRecord, rows: readonly Token[][], tensors: Tensors): Layer {
+  const isRounded = (name: string) => tensors.has(`${name}.scale`);
+  const array = (name: string) => (isRounded(name) ? tensors.rounded(name) : tensors.perHead(name));
   const layer: Layer = {
     tokens: rowAt(rows, said.tokens),
     keyTokens: said.key_tokens === undefined ? null : rowAt(rows, said.key_tokens),
@@ -168,7 +168,7 @@ function layerOf(said: LayerRecord, rows: readonly Token[][], tensors: Tensors, 
     dimensions: said.dimensions ?? null,
     source: sourceOf(said.source),
     lse: tensors.has("lse") ? tensors.floats("lse") : null,
-    exact: storage === "exact",
+    exact: !["q", "k", "v"].some(isRounded),
   };
   checkSizes(layer);
   return layer;
