@@ -35,6 +35,8 @@ AT_HOME = {  # each package that is not Python's own, and the parts that may imp
     "torch": {"nn", "sources"},
     "click": {"__main__", "cli"},
     "rich": {"picture", "cli"},
+    "anywidget": {"picture"},
+    "traitlets": {"picture"},
 }
 
 FILES = sorted(SRC.rglob("*.py"))
