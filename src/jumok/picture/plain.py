@@ -21,9 +21,16 @@ CSV_HEADER = ("layer", "head", "stage", "query", "query_token", "key", "key_toke
 
 
 def to_markdown(
-    trace: Trace | Reading, stages: Iterable[str], queries: list[int] | None = None, lang: str = "en"
+    trace: Trace | Reading,
+    stages: Iterable[str],
+    queries: list[int] | None = None,
+    lang: str = "en",
+    head: int | None = None,
 ) -> str:
-    """The stages as Markdown tables, numbers rounded as on the screen (which it says)."""
+    """The stages as Markdown tables, numbers rounded as on the screen (which it says).
+
+    head : one, where a stage has several; None for all
+    """
     stages = list(stages)
     lines: list[str] = []
     layers = [trace] if isinstance(trace, Trace) else list(trace)
@@ -31,10 +38,14 @@ def to_markdown(
         if len(layers) > 1:
             lines += [f"## Layer {at}" if lang == "en" else f"## {at}층", ""]
         for stage in stages:
-            for grid in grids_of(one, stage, queries):
+            for grid in _grids(one, stage, queries, head):
                 lines += _markdown_grid(one, grid, lang)
     rounded = ("Numbers are rounded to three decimals.", "숫자는 소수점 아래 셋째 자리까지 반올림했습니다.")
     return "\n".join([*lines, rounded[LANGS.index(lang)], ""])
+
+
+def _grids(trace: Trace, stage: str, queries: list[int] | None, head: int | None) -> list[Grid]:
+    return [grid for grid in grids_of(trace, stage, queries) if head is None or grid.head in (None, head)]
 
 
 def _markdown_grid(trace: Trace, grid: Grid, lang: str) -> list[str]:
@@ -102,19 +113,27 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|~&#$])", r"\\\1", text)
 
 
-def to_csv(trace: Trace | Reading, stages: Iterable[str], queries: list[int] | None = None) -> str:
+def to_csv(
+    trace: Trace | Reading,
+    stages: Iterable[str],
+    queries: list[int] | None = None,
+    head: int | None = None,
+    first_layer: int = 0,
+) -> str:
     """The stages as CSV in long form, one number a line, every digit; tokens exactly as they are.
 
     Columns: layer, head, stage, query, query_token, key, key_token, dimension, value. Positions count from 0.
+
+    head : one, where a stage has several; None for all;  first_layer : the number of the first layer written
     """
     stages = list(stages)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEADER)
     layers = [trace] if isinstance(trace, Trace) else list(trace)
-    for at, one in enumerate(layers):
+    for at, one in enumerate(layers, start=first_layer):
         for stage in stages:
-            for grid in grids_of(one, stage, queries):
+            for grid in _grids(one, stage, queries, head):
                 _csv_grid(writer, at, grid, one)
     return out.getvalue()
 

@@ -1,0 +1,405 @@
+"""``draw``: a record or a comparison → a picture for papers, slides and notebooks.
+
+>>> import jumok
+>>> picture = draw(jumok.attend(jumok.load("student")))
+>>> picture.kind, picture.svg().startswith("<svg")
+('heat', True)
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, TooLargeError
+from ..explanation.explanation import default_token
+from ..explanation.words import language, shown
+from ..files import write_whole
+from ..measurement.comparison import Comparison
+from ..tokens import position
+from ..trace import Reading, Token, Trace, unknown_name
+from . import arrows, changes, difference, gallery, heat, plain, strip
+from .captions import say, title_of, token_names
+from .grids import SHOWN
+from .layout import Panel, padded, paragraph, stacked
+from .plain import heading
+from .svg import FONTS, Spell, document, rect
+from .theme import THEMES, css
+
+__all__ = ["KINDS", "Picture", "draw"]
+
+Thing = Trace | Reading | Comparison
+
+KINDS: dict[str, tuple[str, ...]] = {  # of what can be drawn; the first is drawn where none is asked for
+    "Trace": ("heat", "arrows", "arcs", "strip", "heads"),
+    "Reading": ("heads", "heat", "arrows", "arcs", "strip"),
+    "Comparison": ("difference", "heads"),
+}
+MARGIN = 16.0
+MOST_PIXELS = 100_000_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What of a record is drawn. ``query`` is None where all are."""
+
+    stage: str = "weights"
+    layer: int = 0
+    head: int = 0
+    query: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A picture: it shows itself in a notebook, and saves itself.
+
+    kind : what was drawn;  thing : of what;  choice : which stage, layer, head and token
+    """
+
+    thing: Thing
+    kind: str
+    choice: Choice
+    lang: str
+    theme: str
+    title: str
+    width: float | None
+    panel: Panel
+    told: tuple[str, ...] = ()
+
+    def svg(self, *, outlined: bool = False) -> str:
+        """The picture as SVG text: no script, nothing loaded from elsewhere, a description for screen readers.
+
+        outlined : True draws letters as shapes, so that the picture needs no font where it is opened
+
+        Errors: ``MissingExtra`` where letters are to be outlined and the font is not installed.
+        """
+        if not outlined:
+            return self._written(FONTS, None)
+        from .fonts import outlined as shapes
+
+        return self._written(FONTS, shapes)
+
+    def png(self, scale: float = 2, *, system_fonts: bool = False) -> bytes:
+        """The picture as PNG, ``scale`` pixels for each of its own, with the font that jumok declares.
+
+        system_fonts : True takes letters that this font lacks (emoji, other scripts) from the machine; else
+            they are written as their codes
+
+        Errors: ``MissingExtra`` without the extra ``picture``, ``InputError`` for a scale that is not above 0,
+        ``TooLargeError`` beyond 100 million pixels.
+        """
+        from .fonts import FAMILY, spelled_out
+        from .raster import png
+
+        self._refuse_scale(scale)
+        return png(self._written(FAMILY, None if system_fonts else spelled_out), scale, system_fonts)
+
+    def save(self, path: str | os.PathLike[str], *, outlined: bool = False, scale: float = 2) -> Path:
+        """Write the picture, whole or not at all: ``.svg``, ``.png``, ``.md``, ``.csv``, or the live page, ``.html``.
+
+        Errors: ``InputError`` for another suffix, ``OutputError`` where the path cannot be written,
+        ``MissingExtra`` where a ``.png`` needs the extra ``picture``.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix == ".html":
+            return self._save_page(path)
+        ways: dict[str, Callable[[], bytes]] = {
+            ".svg": lambda: self.svg(outlined=outlined).encode("utf-8"),
+            ".png": lambda: self.png(scale),
+            ".md": lambda: self.markdown().encode("utf-8"),
+            ".csv": lambda: self.csv().encode("utf-8-sig"),  # with the mark that spreadsheets need for Hangul
+        }
+        if suffix not in ways:
+            raise InputError(
+                en=f"a picture is saved as {', '.join([*ways, '.html'])}; got {str(path)!r}.",
+                ko=f"그림은 {', '.join([*ways, '.html'])} 파일로 저장합니다. {str(path)!r}이(가) 왔습니다.",
+            )
+        data = ways[suffix]()
+        return write_whole(path, lambda name: Path(name).write_bytes(data))
+
+    def markdown(self) -> str:
+        """What is drawn, as tables of rounded numbers."""
+        if isinstance(self.thing, Comparison):
+            return changes.to_markdown(self.thing, self.lang)
+        stages, queries, head = self._tables()
+        return plain.to_markdown(self._drawn(), stages, queries, self.lang, head)
+
+    def csv(self) -> str:
+        """What is drawn, one number a line, with every digit."""
+        if isinstance(self.thing, Comparison):
+            if self.kind == "heads":
+                return changes.heads_csv(self.thing)
+            return changes.difference_csv(self.thing, self.choice.layer, self.choice.head)
+        stages, queries, head = self._tables()
+        first = 0 if self.kind == "heads" else self.choice.layer
+        return plain.to_csv(self._drawn(), stages, queries, head, first)
+
+    def _tables(self) -> tuple[list[str], list[int] | None, int | None]:
+        """The stages, queries and head that the picture shows."""
+        if self.kind == "heads":
+            return ["weights"], None, None
+        queries = None if self.choice.query is None or self.kind == "strip" else [self.choice.query]
+        stages = {"heat": [self.choice.stage], "strip": list(strip.STAGES)}.get(self.kind, ["weights"])
+        return stages, queries, self.choice.head
+
+    def _drawn(self) -> Trace | Reading:
+        assert not isinstance(self.thing, Comparison)
+        return self.thing if self.kind == "heads" else _layers(self.thing)[self.choice.layer]
+
+    def _save_page(self, path: str | os.PathLike[str]) -> Path:
+        from . import page
+
+        view = {"layer": self.choice.layer, "head": self.choice.head}
+        view |= {} if self.choice.query is None else {"query": self.choice.query}
+        if isinstance(self.thing, Comparison):
+            pairs = {"pairs": [list(pair) for pair in self.thing.pairs]}
+            return page.write(path, (self.thing.a, self.thing.b), comparison=pairs, view=view, lang=self.lang)
+        return page.write(path, self.thing, view=view, lang=self.lang)
+
+    def _written(self, fonts: str, spell: Spell | None) -> str:
+        paper = rect(0, 0, self.panel.width, self.panel.height, css(THEMES[self.theme].paper))
+        size = self.panel.width, self.panel.height
+        desc = " ".join(self.told) or self.title
+        return document(
+            *size, (paper, *self.panel.nodes), shown_width=self.width, title=self.title, desc=desc, lang=self.lang,
+            fonts=fonts, spell=spell,
+        )  # fmt: skip
+
+    def _refuse_scale(self, scale: Any) -> None:
+        _refuse_size("scale", scale)
+        shown = scale * (1 if self.width is None else self.width / self.panel.width)
+        n_pixels = self.panel.width * self.panel.height * shown**2
+        if n_pixels > MOST_PIXELS:
+            raise TooLargeError(
+                en=f"the PNG would have {n_pixels / 1e6:,.0f} million pixels, more than {MOST_PIXELS // 10**6}. Take a smaller "
+                f"scale or width, or save an .svg.",
+                ko=f"PNG의 크기가 {n_pixels / 1e6:,.0f}백만 픽셀로 한도 {MOST_PIXELS // 10**6}백만을 넘습니다. scale이나 width를 "
+                f"줄이거나 .svg로 저장하십시오.",
+                bytes_needed=int(4 * n_pixels),
+            )
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+        return {"image/svg+xml": self.svg(), "text/plain": repr(self)}
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"Picture({self.kind}, {self.panel.width:.0f} × {self.panel.height:.0f}: {self.title})"
+
+
+def draw(
+    thing: Thing,
+    kind: str | None = None,
+    *,
+    stage: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    query: int | str | Token | None = None,
+    lang: str = "en",
+    theme: str = "light",
+    width: float | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Picture:
+    """A picture of a Trace, a Reading or a Comparison.
+
+    kind : of a Trace or Reading "heat" (numbers in coloured cells), "arrows" (lines between tokens), "arcs" (one
+        token's row over the sentence), "strip" (every stage as a small table), "heads" (all heads); of a Comparison
+        "difference" or "heads". None: "heat", of several layers "heads", "difference"
+    stage : of a heat map, one of X to the output; None for the weights
+    layer, head : which one; None for the last layer, head 0; of a comparison the one that changed most
+    query : one token, by position or text; None for all (and the token of the example's own choice stands out)
+    lang : "en" or "ko";  theme : "light" or "dark";  width : pixels;  title : in place of the record's own
+    ax : a matplotlib Axes that the heat map is also drawn into
+
+    Errors: ``UnknownName`` for a kind, stage, language, theme or token that is not there, ``InputError`` for a
+    position out of range or options that do not go together.
+    """
+    kind = _kind(thing, kind, layer, head)
+    language(lang)
+    _refuse_unknown("theme", "테마", theme, THEMES)
+    _refuse_title(title)
+    if width is not None:
+        _refuse_size("width", width)
+    choice = _choice(thing, kind, stage, layer, head, query)
+    if ax is not None:
+        _into_axes(thing, kind, choice, lang, ax)
+    look = THEMES[theme]
+    panel, told = _DRAWN[kind, isinstance(thing, Comparison)](thing, choice, lang, look)
+    name, under = _name(thing, lang) if title is None else shown(title), _under(thing, kind, choice, lang)
+    room = max(panel.width, 380)
+    heads = [paragraph(name, room, look, 15, bold=True), paragraph(under, room, look, 12)]
+    whole = padded(stacked([stacked(heads, 4), panel], 16), MARGIN)
+    whole = Panel(math.ceil(whole.width), math.ceil(whole.height), whole.nodes)
+    return Picture(thing, kind, choice, lang, theme, ". ".join(filter(None, (name, under))), width, whole, tuple(told))
+
+
+# the door -----------------------------------------------------------------------------------------
+
+
+def _kind(thing: Any, kind: Any, layer: Any, head: Any) -> str:
+    name = next((one.__name__ for one in (Trace, Reading, Comparison) if isinstance(thing, one)), None)
+    if name is None or (isinstance(thing, Reading) and not thing.layers):
+        raise InputError(
+            en=f"draw expects a Trace, a Reading with layers or a Comparison, got {type(thing).__name__}.",
+            ko=f"draw에는 Trace, 층이 있는 Reading, Comparison이 필요한데 {type(thing).__name__}이(가) 왔습니다.",
+        )
+    if kind is None:
+        one_head = isinstance(thing, Reading) and (len(thing) == 1 or layer is not None or head is not None)
+        return "heat" if one_head else KINDS[name][0]
+    return _refuse_unknown("kind", "그림 종류", kind, KINDS[name])
+
+
+def _choice(thing: Any, kind: str, stage: Any, layer: Any, head: Any, query: Any) -> Choice:
+    if stage is not None:
+        _refuse_unknown("stage", "단계", stage, SHOWN)
+        _refuse_together(kind == "heat", "stage", kind)
+    if kind == "heads":
+        for name, value in (("layer", layer), ("head", head), ("query", query)):
+            _refuse_together(value is None, name, kind)
+        return Choice()
+    if isinstance(thing, Comparison):
+        _refuse_together(query is None, "query", kind)
+        return _most_changed(thing, layer, head)
+    layers = _layers(thing)
+    at = len(layers) - 1 if layer is None else position("layer", "층", layer, len(layers))
+    one = layers[at]
+    chosen = 0 if head is None else position("head", "헤드", head, one.n_heads)
+    stage = stage or "weights"
+    where = None if query is None else one.index(query)
+    if where is None and (kind in ("arcs", "strip") or stage == "weighted_values"):
+        where = default_token(one)
+    return Choice(stage, at, chosen, where)
+
+
+def _most_changed(comparison: Comparison, layer: Any, head: Any) -> Choice:
+    """The head asked for; of those that fit, the most changed."""
+    at = None if layer is None else position("layer", "층", layer, comparison.n_layers)
+    n_heads = max(one.n_heads for one in _layers(comparison.a)) if at is None else comparison.layer(at)[0].n_heads
+    chosen = None if head is None else position("head", "헤드", head, n_heads)
+    found = next(one for one in comparison.heads if at in (None, one.layer) and chosen in (None, one.head))
+    return Choice(layer=found.layer, head=found.head)
+
+
+def _refuse_unknown(what: str, what_ko: str, name: Any, known: Any) -> str:
+    if not isinstance(name, str) or name not in known:
+        raise unknown_name(what, what_ko, name, known)
+    return name
+
+
+def _refuse_together(fits: bool, option: str, kind: str) -> None:
+    if not fits:
+        raise InputError(
+            en=f'{option} has no meaning for kind="{kind}". Leave it out, or draw another kind.',
+            ko=f'kind="{kind}"에는 {option}을(를) 쓸 수 없습니다. 빼거나 다른 종류로 그리십시오.',
+        )
+
+
+def _refuse_size(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e5:
+        raise InputError(
+            en=f"{name} expects a number above 0 (and below 100,000), got {value!r}.",
+            ko=f"{name}에는 0보다 크고 100,000보다 작은 수가 필요한데 {value!r}이(가) 왔습니다.",
+        )
+
+
+def _refuse_title(title: Any) -> None:
+    if title is not None and not isinstance(title, str):
+        raise InputError(
+            en=f"title expects a text, got {title!r}.", ko=f"title에는 문자열이 필요한데 {title!r}이(가) 왔습니다."
+        )
+
+
+def _into_axes(thing: Any, kind: str, choice: Choice, lang: str, ax: Any) -> None:
+    from .axes import heat_into
+
+    if kind != "heat":
+        raise InputError(
+            en=f'ax= takes the heat map only; kind="{kind}" has no matplotlib form. Save it as .svg or .png.',
+            ko=f'ax=에는 히트맵만 그릴 수 있습니다. kind="{kind}"은(는) .svg나 .png로 저장하십시오.',
+        )
+    heat_into(ax, _layers(thing)[choice.layer], choice.stage, choice.head, choice.query, lang)
+
+
+# drawing ------------------------------------------------------------------------------------------
+
+
+def _layers(thing: Trace | Reading) -> tuple[Trace, ...]:
+    return (thing,) if isinstance(thing, Trace) else thing.layers
+
+
+def _one(thing: Any, choice: Choice) -> tuple[Trace, int]:
+    """The layer, and the token that stands out."""
+    trace = _layers(thing)[choice.layer]
+    return trace, default_token(trace) if choice.query is None else choice.query
+
+
+def _heat(thing: Any, c: Choice, lang: str, theme: Any) -> tuple[Panel, list[str]]:
+    trace, focus = _one(thing, c)
+    return heat.heat_map(trace, c.stage, c.head, c.query, lang, theme, focus)
+
+
+def _arrows(thing: Any, c: Choice, lang: str, theme: Any) -> tuple[Panel, list[str]]:
+    trace, focus = _one(thing, c)
+    return arrows.arrows(trace, c.head, focus, lang, theme, alone=c.query is not None)
+
+
+def _arcs(thing: Any, c: Choice, lang: str, theme: Any) -> tuple[Panel, list[str]]:
+    trace, focus = _one(thing, c)
+    return arrows.arcs(trace, c.head, focus, lang, theme)
+
+
+def _strip(thing: Any, c: Choice, lang: str, theme: Any) -> tuple[Panel, list[str]]:
+    trace, focus = _one(thing, c)
+    return strip.strip(trace, c.head, focus, lang, theme)
+
+
+_DRAWN: dict[tuple[str, bool], Callable[[Any, Choice, str, Any], tuple[Panel, list[str]]]] = {
+    ("heat", False): _heat,
+    ("arrows", False): _arrows,
+    ("arcs", False): _arcs,
+    ("strip", False): _strip,
+    ("heads", False): lambda thing, _, lang, theme: gallery.heads_gallery(thing, lang, theme),
+    ("heads", True): lambda thing, _, lang, theme: gallery.changed_heads(thing, lang, theme),
+    ("difference", True): lambda thing, c, lang, theme: difference.difference_maps(thing, c.layer, c.head, lang, theme),
+}
+
+
+# words --------------------------------------------------------------------------------------------
+
+
+def _name(thing: Thing, lang: str) -> str:
+    if isinstance(thing, Comparison):
+        return say("comparison", lang)
+    return title_of(_layers(thing)[0], lang) or say("attention", lang)
+
+
+def _under(thing: Thing, kind: str, choice: Choice, lang: str) -> str:
+    """What is drawn of it: the stage, where it is, whose row."""
+    if kind == "heads":
+        layers = _layers(thing.a if isinstance(thing, Comparison) else thing)
+        return say("heads", lang, layers=len(layers), heads=max(layer.n_heads for layer in layers))
+    if isinstance(thing, Comparison):
+        return say("place", lang, layer=choice.layer, head=choice.head)
+    layers = _layers(thing)
+    trace, parts = layers[choice.layer], []
+    if kind != "strip":
+        grid = heat.one_grid(trace, choice.stage, choice.head, 0)
+        parts.append(
+            heading(trace, grid, lang).partition(" · ")[0] if grid.head is not None else heading(trace, grid, lang)
+        )
+    if len(layers) > 1:
+        parts.append(say("layer", lang, n=choice.layer))
+    if trace.n_heads > 1:
+        parts.append(say("head", lang, n=choice.head))
+    if choice.query is not None and kind in ("heat", "arrows", "arcs"):
+        parts.append(token_names(trace)[choice.query])
+    return " · ".join(parts)
