@@ -109,8 +109,8 @@ function alike(before: number, after: number): Origin {
   return before === after ? (at) => at : () => null;
 }
 
-/** What is the same thing, wherever it stands now; what was renamed stands where nothing else of before went. */
-function matched(before: readonly unknown[], after: readonly unknown[]): Origin {
+/** For each thing its place before, wherever it stands now; what was renamed is where nothing else of before went. */
+export function matched(before: readonly unknown[], after: readonly unknown[]): Origin {
   const left = new Set(before.keys());
   const found = after.map((one) => {
     const at = [...left].find((place) => before[place] === one) ?? null;

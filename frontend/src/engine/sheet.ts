@@ -2,7 +2,7 @@
 
 import { foldedScale, layersOf, type Projection, type Sheet, type SheetLayer } from "./chain";
 import { withDimensions, type DimensionEdit } from "./dimension_edits";
-import type { Layer, Table } from "./record";
+import type { Allowed, Layer, Table } from "./record";
 import { finite, inRange, placeOf, Refused } from "./refused";
 import { allowedAt } from "./rule";
 import { withTokens, type TokenEdit } from "./token_edits";
@@ -67,14 +67,15 @@ function withCell(table: Table, row: number, column: number, value: unknown): Ta
 function withAllowed(layer: SheetLayer, n: number, query: number, key: number, value: unknown): SheetLayer {
   const at = placeOf("query", query, n) * n + placeOf("key", key, n);
   if (typeof value !== "boolean") throw new Refused("not_yes_or_no");
-  const cells = tableOf(layer, n);
+  const cells = tableOf(layer.allowed, n);
+  if (cells[at] === Number(value)) return layer;
   cells[at] = Number(value);
   return { ...layer, allowed: { kind: "table", columns: n, cells } };
 }
 
 /** (query, key) 1 where the query may read the key. */
-export function tableOf(layer: SheetLayer, n: number): Uint8Array {
-  return new Uint8Array(n * n).map((_, at) => Number(allowedAt(layer.allowed, Math.floor(at / n), at % n)));
+export function tableOf(allowed: Allowed, n: number): Uint8Array {
+  return new Uint8Array(n * n).map((_, at) => Number(allowedAt(allowed, Math.floor(at / n), at % n)));
 }
 
 // the whole ----------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ export function tableOf(layer: SheetLayer, n: number): Uint8Array {
 /** The sheet itself, where every number of every stage is finite and somebody may read something. */
 export function checked(sheet: Sheet): Sheet {
   sheet.layers.forEach((layer, at) => {
-    if (!tableOf(layer, sheet.tokens.length).includes(1)) throw new Refused("nothing_allowed", { layer: at });
+    if (!tableOf(layer.allowed, sheet.tokens.length).includes(1)) throw new Refused("nothing_allowed", { layer: at });
     const scale = foldedScale(layer);
     if (scale !== null) inRange("scale/temperature", scale);
   });

@@ -18,9 +18,13 @@ export function withTokens(sheet: Sheet, edit: TokenEdit): Sheet {
   else placeOf("token", edit.at, "add" in edit ? n + 1 : n);
   if ("remove" in edit && n === 1) throw new Refused("last_token");
   if ("add" in edit && n === MOST) throw new Refused("too_many_tokens", { most: MOST });
-  const added = "add" in edit ? textOf(edit.text) : "";
+  const added = named("add" in edit ? textOf(edit.text) : "");
   const places = placesOf(edit, n);
-  const tokens = places.map((from) => (from === null ? named(added) : sheet.tokens[from]));
+  return withTokensAt(sheet, places, places.map((from) => (from === null ? added : sheet.tokens[from])));
+}
+
+/** The sheet with these tokens, of which each stood at a place before, or is new. */
+export function withTokensAt(sheet: Sheet, places: Places, tokens: readonly Token[]): Sheet {
   const sentence = tokens.map((token) => token.text).join(" ");
   return {
     ...sheet,
