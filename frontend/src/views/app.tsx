@@ -20,6 +20,9 @@ const SHOWING: Record<View, (given: { session: Session }) => JSX.Element> = {
   compare: CompareView,
 };
 
+/** The others show what is here before the layer is. */
+const NEEDS_LAYER: ReadonlySet<View> = new Set<View>(["stages", "map"]);
+
 export function App({ session }: { session: Session }): JSX.Element {
   const lang = session.choice.lang.value;
   const view = session.choice.view.value;
@@ -35,7 +38,11 @@ export function App({ session }: { session: Session }): JSX.Element {
     <div class="frame" ref={frame} onKeyDown={(event) => undoing(event, session)}>
       <Header session={session} />
       <main id="jumok-view" class={`view view-${view}`}>
-        {session.layer.value === null ? <p role="status">{say(FRAME, "coming", lang)}</p> : <Showing session={session} />}
+        {NEEDS_LAYER.has(view) && session.layer.value === null ? (
+          <p role="status">{say(FRAME, "coming", lang)}</p>
+        ) : (
+          <Showing session={session} />
+        )}
       </main>
       <Rounding session={session} />
     </div>

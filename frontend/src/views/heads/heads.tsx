@@ -1,6 +1,112 @@
+/** All heads, and one of them large: its weights, its arrows, and one query followed through it. */
 import type { JSX } from "preact";
+import { useSignal } from "@preact/signals";
+import type { Layer } from "../../engine/record";
+import { number } from "../../explanation/words";
 import type { Session } from "../../state";
+import { FRAME, say } from "../../words";
+import mapCss from "../map/map.css";
+import { HeadPicker } from "../map/pick";
+import { Scale } from "../map/scale";
+import { withoutFirst } from "../map/seen";
+import { placeByKey, placeUnder, Surface } from "../map/surface";
+import { Telling } from "../map/telling";
+import { wholeOf, type Place } from "../map/window";
+import { MAP } from "../map/words";
+import { Arrows } from "./arrows";
+import { Follow } from "./follow";
+import { HeadGrid } from "./grid";
+import css from "./heads.css";
+import { QueryPicker } from "./query";
+import { Strips } from "./strips";
+import { TopKeys } from "./topkeys";
+import { HEADS } from "./words";
+
+const MOST_CELL = 64;
 
 export function HeadsView({ session }: { session: Session }): JSX.Element {
-  return <p>{session.choice.view.value}</p>;
+  const lang = session.choice.lang.value;
+  const given = session.layer.value;
+  const layer = given !== null && session.firstHidden.value ? withoutFirst(given) : given;
+  return (
+    <div class="heads-view">
+      <style>{mapCss + css}</style>
+      <HeadGrid session={session} />
+      <div class="one-head">
+        <HeadPicker session={session} />
+        {layer === null ? <p role="status">{say(FRAME, "coming", lang)}</p> : <OneHead session={session} layer={layer} />}
+      </div>
+    </div>
+  );
+}
+
+function OneHead({ session, layer }: { session: Session; layer: Layer }): JSX.Element {
+  return (
+    <>
+      <QueryPicker session={session} layer={layer} />
+      <div class="head-parts">
+        <Heat session={session} layer={layer} />
+        <div class="beside">
+          <Arrows session={session} layer={layer} />
+          <TopKeys session={session} layer={layer} />
+        </div>
+        <Strips session={session} />
+        <Follow session={session} layer={layer} />
+      </div>
+    </>
+  );
+}
+
+function Heat({ session, layer }: { session: Session; layer: Layer }): JSX.Element {
+  const { choice } = session;
+  const lang = choice.lang.value;
+  const pointed = useSignal<Place | null>(null);
+  const top = useSignal<number | null>(null);
+  const chosen = { query: choice.query.value, key: choice.key.value };
+  const names = { layer: choice.layer.value, head: choice.head.value, rows: layer.q.rows, columns: layer.k.rows };
+  const window = wholeOf(layer);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const place = placeByKey(event, chosen, layer);
+    if (place === null) return;
+    event.preventDefault();
+    session.choose(place);
+  };
+  return (
+    <section class="heat">
+      <h2>{say(HEADS, "head", lang, names)}</h2>
+      <p id="heat-help" class="visually-hidden">
+        {say(MAP, "keys_help", lang)}
+      </p>
+      <Telling layer={layer} head={choice.head.value} chosen={chosen} pointed={pointed.value} lang={lang} />
+      <Surface
+        layer={layer}
+        head={choice.head.value}
+        window={window}
+        mapping={session.mapping.value}
+        chosen={chosen}
+        name={say(MAP, "map", lang, names)}
+        describedBy="heat-help"
+        mostCell={MOST_CELL}
+        point={(place) => (pointed.value = place)}
+        painted={(largest) => (top.value = largest)}
+        on={{ onKeyDown, onClick: (event) => session.choose(placeUnder(event, window)) }}
+      />
+      <Rounding session={session} />
+      <p>
+        <button type="button" onClick={() => session.choose({ view: "map" })}>
+          {say(HEADS, "open_map", lang)}
+        </button>
+      </p>
+      <Scale session={session} top={top.value} />
+    </section>
+  );
+}
+
+/** What rounding q and k to whole numbers did to this head. */
+function Rounding({ session }: { session: Session }): JSX.Element | null {
+  const { layer, head, lang } = session.choice;
+  const { document } = session.desk.value;
+  const error = document.facts[layer.value].error[head.value];
+  if (document.storage === "exact" || !(error > 0)) return null;
+  return <p class="quiet">{say(HEADS, "error", lang.value, { error: number(error) })}</p>;
 }

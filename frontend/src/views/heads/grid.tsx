@@ -1,0 +1,233 @@
+/** All heads as thumbnails: one tab stop, every head by arrows, sorted and filtered by what is known of it. */
+import type { JSX } from "preact";
+import { useComputed, useSignal, type Signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { Lang } from "../../engine/record";
+import { number, percent } from "../../explanation/words";
+import type { Session } from "../../state";
+import { say } from "../../words";
+import { factsOf, MEASURES, ordered, ORDERS, type HeadFacts, type Measure, type Order } from "./facts";
+import { useThumbnails } from "./thumbnails";
+import { HEADS } from "./words";
+
+const PAGE_ROWS = 5;
+
+interface Filter {
+  readonly measure: Measure | null;
+  readonly least: number;
+}
+
+export function HeadGrid({ session }: { session: Session }): JSX.Element {
+  const lang = session.choice.lang.value;
+  const order = useSignal<Order>("place");
+  const filter = useSignal<Filter>({ measure: null, least: 0 });
+  const told = useSignal<HeadFacts | null>(null);
+  const heads = useComputed(() => ordered(factsOf(session.desk.value), order.value)).value;
+  const matches = (one: HeadFacts): boolean => filter.value.measure === null || one[filter.value.measure] >= filter.value.least;
+  const now = told.value ?? heads.find((one) => isChosen(session, one)) ?? heads[0];
+  return (
+    <section class="all-heads" aria-labelledby="all-heads-title">
+      <h2 id="all-heads-title">{say(HEADS, order.value === "place" ? "all_heads" : "in_order", lang)}</h2>
+      <Ordering heads={heads} order={order} filter={filter} matching={heads.filter(matches).length} lang={lang} />
+      <p id="grid-help" class="visually-hidden">
+        {say(HEADS, "grid_help", lang)}
+      </p>
+      <Cells session={session} heads={heads} byPlace={order.value === "place"} matches={matches} tell={(one) => (told.value = one)} />
+      <p class="head-told">{facts(now, lang)}</p>
+      <p class="quiet">{say(HEADS, "thumbnails", lang)}</p>
+    </section>
+  );
+}
+
+/** "layer 3, head 5: mean entropy 1.2, first token 41.0%, previous token 3.1%" */
+function facts({ layer, head, entropy, first, previous }: HeadFacts, lang: Lang): string {
+  if (Number.isNaN(entropy)) return say(HEADS, "head_name", lang, { layer, head });
+  const said = { entropy: number(entropy), first: percent(first), previous: percent(previous) };
+  return say(HEADS, "named", lang, { layer, head, ...said });
+}
+
+function isChosen({ choice }: Session, { layer, head }: HeadFacts): boolean {
+  return layer === choice.layer.value && head === choice.head.value;
+}
+
+interface OrderingGiven {
+  readonly heads: readonly HeadFacts[];
+  readonly order: Signal<Order>;
+  readonly filter: Signal<Filter>;
+  readonly matching: number;
+  readonly lang: Lang;
+}
+
+function Ordering({ heads, order, filter, matching, lang }: OrderingGiven): JSX.Element | null {
+  if (heads.some(({ entropy }) => Number.isNaN(entropy)) || heads.length < 2) return null;
+  const { measure, least } = filter.value;
+  const values = measure === null ? [] : heads.map((one) => one[measure]);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const filtered = (to: string): void => {
+    const chosen = to === "" ? null : (to as Measure);
+    filter.value = { measure: chosen, least: chosen === null ? 0 : Math.min(...heads.map((one) => one[chosen])) };
+  };
+  return (
+    <div class="ordering">
+      <label>
+        {say(HEADS, "order", lang)}{" "}
+        <select value={order.value} onChange={(event) => (order.value = event.currentTarget.value as Order)}>
+          {ORDERS.map((one) => (
+            <option key={one} value={one}>
+              {say(HEADS, one === "place" ? "by_place" : one, lang)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        {say(HEADS, "filter", lang)}{" "}
+        <select value={measure ?? ""} onChange={(event) => filtered(event.currentTarget.value)}>
+          <option value="">{say(HEADS, "no_filter", lang)}</option>
+          {MEASURES.map((one) => (
+            <option key={one} value={one}>
+              {say(HEADS, one, lang)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {measure !== null && (
+        <label>
+          {say(HEADS, "at_least", lang, { value: number(least) })}{" "}
+          <input
+            type="range"
+            min={low}
+            max={high}
+            step={(high - low) / 200 || 1}
+            value={least}
+            onInput={(event) => (filter.value = { measure, least: Number(event.currentTarget.value) })}
+          />
+          <output>{say(HEADS, "matching", lang, { n: matching, all: heads.length })}</output>
+        </label>
+      )}
+    </div>
+  );
+}
+
+interface CellsGiven {
+  readonly session: Session;
+  readonly heads: readonly HeadFacts[];
+  readonly byPlace: boolean;
+  readonly matches: (one: HeadFacts) => boolean;
+  readonly tell: (one: HeadFacts | null) => void;
+}
+
+function Cells({ session, heads, byPlace, matches, tell }: CellsGiven): JSX.Element {
+  const lang = session.choice.lang.value;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const grid = useRef<HTMLDivElement>(null);
+  const columns = Math.max(...session.desk.value.document.facts.map(({ n_heads }) => n_heads));
+  const rows = rowsOf(heads, byPlace, columns);
+  const focused = useSignal<number | null>(null);
+  const stop = focused.value ?? Math.max(0, heads.findIndex((one) => isChosen(session, one)));
+  useThumbnails(canvas, session.desk.value, heads, columns);
+  const go = (to: number): void => {
+    focused.value = to;
+    grid.current!.querySelector<HTMLElement>(`[data-at="${to}"]`)!.focus();
+  };
+  const open = ({ layer, head }: HeadFacts): void => session.choose({ layer, head });
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const to = moved(event, stop, rows);
+    if (to === null) return;
+    event.preventDefault();
+    go(to);
+  };
+  return (
+    <div
+      class={`head-grid${rows.length > 16 ? " many" : ""}`}
+      role="grid"
+      aria-labelledby="all-heads-title"
+      aria-describedby="grid-help"
+      ref={grid}
+      style={{ "--columns": columns }}
+      onKeyDown={onKeyDown}
+      onPointerLeave={() => tell(null)}
+      onFocusOut={() => tell(null)}
+    >
+      {byPlace && <ColumnNumbers columns={columns} lang={lang} />}
+      <div class="thumbs" role="presentation">
+        <canvas ref={canvas} aria-hidden="true" />
+        {rows.map((row, down) => (
+          <div key={down} class="head-row" role="row">
+            <span class="number" role="rowheader">
+              {byPlace ? say(HEADS, "layer_short", lang, { layer: row[0].one.layer }) : `${row[0].at + 1}–`}
+            </span>
+            {row.map(({ one, at }) => {
+              const name = facts(one, lang);
+              const isIn = matches(one);
+              return (
+                <button
+                  key={at}
+                  type="button"
+                  role="gridcell"
+                  class={isIn ? "" : "filtered"}
+                  data-at={at}
+                  tabIndex={at === stop ? 0 : -1}
+                  aria-selected={isChosen(session, one)}
+                  aria-label={isIn ? name : say(HEADS, "left_out", lang, { name })}
+                  onClick={() => open(one)}
+                  onFocus={() => {
+                    focused.value = at;
+                    tell(one);
+                  }}
+                  onPointerEnter={() => tell(one)}
+                >
+                  {!byPlace && <span class="where">{say(HEADS, "place_short", lang, { layer: one.layer, head: one.head })}</span>}
+                </button>
+              );
+            })}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function ColumnNumbers({ columns, lang }: { columns: number; lang: Lang }): JSX.Element {
+  return (
+    <div class="head-row numbers" role="row">
+      <span class="number" role="columnheader" aria-label={say(HEADS, "layers", lang)} />
+      {Array.from({ length: columns }, (_, head) => (
+        <span key={head} class="number" role="columnheader">
+          {say(HEADS, "head_short", lang, { head })}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+type Row = readonly { readonly one: HeadFacts; readonly at: number }[];
+
+/** By place a row is a layer; in another order the heads simply go on. */
+function rowsOf(heads: readonly HeadFacts[], byPlace: boolean, columns: number): Row[] {
+  const rows: { one: HeadFacts; at: number }[][] = [];
+  heads.forEach((one, at) => {
+    const row = byPlace ? one.layer : Math.floor(at / columns);
+    (rows[row] ??= []).push({ one, at });
+  });
+  return rows;
+}
+
+/** Where a key leads in the grid; null where it is no key of it, or leads out of it. */
+function moved(event: KeyboardEvent, from: number, rows: readonly Row[]): number | null {
+  const down = rows.findIndex((row) => row.some(({ at }) => at === from));
+  const across = rows[down].findIndex(({ at }) => at === from);
+  const at = (row: number, column: number): number | null => rows[row]?.[column]?.at ?? null;
+  const last = rows.length - 1;
+  const moves: Record<string, () => number | null> = {
+    ArrowLeft: () => at(down, across - 1),
+    ArrowRight: () => at(down, across + 1),
+    ArrowUp: () => at(down - 1, across),
+    ArrowDown: () => at(down + 1, across),
+    Home: () => at(event.ctrlKey ? 0 : down, 0),
+    End: () => (event.ctrlKey ? at(last, rows[last].length - 1) : at(down, rows[down].length - 1)),
+    PageUp: () => at(Math.max(0, down - PAGE_ROWS), across),
+    PageDown: () => at(Math.min(last, down + PAGE_ROWS), across),
+  };
+  const isModified = event.altKey || event.metaKey || (event.ctrlKey && !["Home", "End"].includes(event.key));
+  return isModified ? null : (moves[event.key]?.() ?? null);
+}

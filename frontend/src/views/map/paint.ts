@@ -1,0 +1,105 @@
+/** Weights as pixels on a canvas: at once what can be had at once, then exactly, a slice a frame. */
+import { cellsOf, exact, sampled, type Image as Weights, type Window } from "../../engine/map";
+import type { Layer } from "../../engine/record";
+import { inkOn, placeOf, weightColour, type Mapping, type Rgb } from "../../look/colours";
+
+/** What of a layer is painted. */
+export interface Subject {
+  readonly layer: Layer;
+  readonly head: number;
+  readonly window: Window;
+}
+
+/** An image and the whole cells it covers, which may reach beyond the window. */
+export interface Picture {
+  readonly image: Weights;
+  readonly covers: Window;
+}
+
+/** Weights are computed for up to this many pixels a side; the canvas may be finer. */
+export const MOST_PIXELS = 512;
+
+/** Give pictures to `show`, each better than the one before; the last is exact. Returns how to stop it. */
+export function pictured({ layer, head, window }: Subject, width: number, height: number, show: (picture: Picture) => void): () => void {
+  const covers = cellsOf(layer, window);
+  const [across, down] = [width, height].map((side) => Math.max(1, Math.min(MOST_PIXELS, Math.ceil(side))));
+  let frame = requestAnimationFrame(() => {
+    const first = sampled(layer, head, window, across, down);
+    show({ image: first, covers });
+    if (first.exact) return;
+    const better = exact(layer, head, window, across, down, first);
+    frame = requestAnimationFrame(function slice() {
+      const { value: image } = better.next();
+      if (!image) return;
+      show({ image, covers });
+      if (!image.exact) frame = requestAnimationFrame(slice);
+    });
+  });
+  return () => cancelAnimationFrame(frame);
+}
+
+export function topOf(values: Float32Array, from = 0, to = values.length): number {
+  let top = 0;
+  for (let at = from; at < to; at++) if (values[at] > top) top = values[at];
+  return top;
+}
+
+/** The picture's pixels; what is not allowed stays clear, so that the ground shows through. */
+export function pixelsOf({ width, height, values }: Weights, mapping: Mapping): ImageData {
+  const data = new ImageData(width, height);
+  for (let row = 0; row < height; row++) {
+    const top = mapping === "row" ? topOf(values, row * width, (row + 1) * width) : 1;
+    for (let at = row * width; at < (row + 1) * width; at++) {
+      if (values[at] < 0) continue;
+      put(data, at, weightColour(placeOf(values[at], mapping, top)));
+    }
+  }
+  return data;
+}
+
+export function put(data: ImageData, at: number, [red, green, blue]: Rgb): void {
+  data.data[4 * at] = red;
+  data.data[4 * at + 1] = green;
+  data.data[4 * at + 2] = blue;
+  data.data[4 * at + 3] = 255;
+}
+
+/** Draw pixels that cover some cells so that the window fills the canvas. */
+export function spread(canvas: HTMLCanvasElement, data: ImageData, covers: Window, window: Window): void {
+  const small = canvas.ownerDocument.createElement("canvas");
+  [small.width, small.height] = [data.width, data.height];
+  small.getContext("2d")!.putImageData(data, 0, 0);
+  const context = canvas.getContext("2d")!;
+  const { across, down } = cellSize(canvas, window);
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  context.imageSmoothingEnabled = false;
+  const [left, top] = [(covers.column - window.column) * across, (covers.row - window.row) * down];
+  context.drawImage(small, left, top, covers.columns * across, covers.rows * down);
+}
+
+export function cellSize({ width, height }: { width: number; height: number }, window: Window): { across: number; down: number } {
+  return { across: width / window.columns, down: height / window.rows };
+}
+
+/** Write into every cell; `cell` gives the text and the colour under it, or null for none. */
+export function lettered(
+  canvas: HTMLCanvasElement, window: Window, covers: Window, density: number,
+  cell: (row: number, column: number) => { text: string; on: Rgb } | null,
+): void {
+  const context = canvas.getContext("2d")!;
+  const { across, down } = cellSize(canvas, window);
+  const size = Math.min(20 * density, Math.max(9 * density, Math.min(across / 3.6, down / 1.8)));
+  context.font = `${size}px ${getComputedStyle(canvas).fontFamily}`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (let row = 0; row < covers.rows; row++) {
+    for (let column = 0; column < covers.columns; column++) {
+      const said = cell(row, column);
+      if (said === null) continue;
+      context.fillStyle = inkOn(said.on);
+      const [x, y] = [covers.column + column - window.column + 0.5, covers.row + row - window.row + 0.5];
+      context.fillText(said.text, x * across, y * down, across - 2 * density);
+    }
+  }
+}
