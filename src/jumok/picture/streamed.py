@@ -78,7 +78,7 @@ def summary(steps: Steps, size: int, own: Steps | None = None) -> Summary:
     n_heads, n_queries, _ = steps.q.shape
     made = _Sums(n_heads, n_queries, size)
     step = -(-n_queries // CHECKED_ROWS)
-    for tile in _tiles(steps, size):
+    for tile in _tiles(steps, size, step):
         for head in range(n_heads):
             rows = _rows(steps, tile, head)
             made.add(tile, head, rows)
@@ -130,10 +130,11 @@ class _Sums:
 # one tile -----------------------------------------------------------------------------------------
 
 
-def _tiles(steps: Steps, size: int) -> Iterator[_Tile]:
+def _tiles(steps: Steps, size: int, step: int) -> Iterator[_Tile]:
+    """All queries, some at a time; every tile begins at a multiple of ``step``."""
     n_queries, n_keys = steps.q.shape[1], steps.k.shape[1]
     begins, keys = borders(n_keys, size), np.arange(n_keys)
-    n_rows = max(1, TILE_NUMBERS // n_keys)
+    n_rows = max(1, TILE_NUMBERS // n_keys // step) * step
     for start in range(0, n_queries, n_rows):
         queries = np.arange(start, min(start + n_rows, n_queries))
         allowed = steps.rule.allowed.block(queries, keys)
