@@ -1,4 +1,5 @@
 // One file for every host: `node build.mjs`. --tests: the tests, into .tests/, for node's own runner. --same: compare.
+// --program ENTRY OUTFILE: one file, for node.
 import { build, transform } from "esbuild";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -61,5 +62,11 @@ async function tests() {
   await build({ ...shared, entryPoints, outdir, platform: "node", outExtension: { ".js": ".mjs" } });
 }
 
-const wanted = { "--tests": tests, "--same": same }[process.argv[2]] ?? (() => page(COMMITTED));
+/** One program that a test of Python's runs on node. */
+async function program() {
+  const [entry, outfile] = process.argv.slice(3);
+  await build({ ...shared, entryPoints: [entry], outfile, platform: "node" });
+}
+
+const wanted = { "--tests": tests, "--same": same, "--program": program }[process.argv[2]] ?? (() => page(COMMITTED));
 await wanted();

@@ -55,7 +55,8 @@ export function descending(numbers: ArrayLike<number>): number[] {
 
 /** As numpy.allclose with rtol 1e-12 and atol 0. */
 export function isClose(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
-  return a.length === b.length && Array.from(a, (one, at) => Math.abs(one - b[at]) <= 1e-12 * Math.abs(b[at])).every(Boolean);
+  const isNear = (one: number, at: number) => Math.abs(one - b[at]) <= 1e-12 * Math.abs(b[at]);
+  return a.length === b.length && Array.from(a).every(isNear);
 }
 
 /** The dimensions that are not 0, the largest first. */

@@ -156,14 +156,21 @@ const AT_STAGE: Readonly<Record<Stage, Say>> = {
   scores: score,
   scaled: score,
   allowed: (asked, head) => [barredFact(asked, head)],
-  weights: (asked, head, key) => [
-    asked.row(head).allowed[key] ? weightFact(asked, head, key) : barredFact(asked, head),
-    shapeFact(asked, head, key),
-  ],
-  weighted_values: (asked, head, key) => [valueFact(asked, head, key)],
+  weights: (asked, head, key) => [readFact(asked, head, key, weightFact), shapeFact(asked, head, key)],
+  weighted_values: (asked, head, key) => [readFact(asked, head, key, valueFact)],
   mixed: (asked) => [asked.output && !joinedFact(asked, asked.output) ? outputFact(asked, asked.output) : null],
   output: (asked) => [asked.output && outputFact(asked, asked.output)],
 };
+
+/** What is so of a key that is read, or that it is not. */
+function readFact(
+  asked: Asked,
+  head: number,
+  key: number,
+  make: (asked: Asked, head: number, key: number) => Fact | null,
+): Fact | null {
+  return asked.row(head).allowed[key] ? make(asked, head, key) : barredFact(asked, head);
+}
 
 /** Why the row looks as it does; of ties, the one that the key is in. */
 function shapeFact(asked: Asked, head: number, key: number): Fact | null {

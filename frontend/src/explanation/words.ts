@@ -82,7 +82,7 @@ function fixed(value: number, digits: number): string {
 
 function inPowersOfTen(value: number): string {
   const [mantissa, power] = value.toExponential(2).split("e");
-  const isHalfWay = /\.\d\d50*e/.test(value.toExponential(40)); // only of large whole numbers, and then no digit is lost
+  const isHalfWay = /\.\d\d50*e/.test(value.toExponential(40)); // where it is, 40 digits are all there are
   return `${isHalfWay ? toEven(mantissa) : mantissa}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
@@ -245,7 +245,7 @@ export function fill(template: string, data: Data, lang: Lang, meaning: Meaning 
   const filler = new Filler(lang, meaning);
   return template.replace(/\{(\w+)(?::([^}]*))?\}/g, (_, name: string, spec = "") => {
     if (!Object.hasOwn(data, name)) throw new Error(`the sentence ${template} needs the fact ${name}`);
-    const value = data[name];
-    return Object.hasOwn(SPECS, spec) ? SPECS[spec](filler, value as never) : filler.plain(value as string | number, spec);
+    const value = data[name] as never;
+    return Object.hasOwn(SPECS, spec) ? SPECS[spec](filler, value) : filler.plain(value, spec);
   });
 }
