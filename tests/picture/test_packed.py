@@ -124,7 +124,7 @@ def test_half_precision_and_long_ids_travel_as_what_a_page_can_read():
 
 def test_small_records_are_exact_and_large_ones_are_rounded():
     assert pack(record(40)).storage == "exact"
-    large = record(800, heads=8, kv_heads=8, d=32, rule="causal")
+    large = record(1200, heads=8, kv_heads=8, d=32, rule="causal")
     made = pack(large)
     assert made.storage == page_of(made)["storage"] == "int16"
     assert (
