@@ -3,7 +3,7 @@
 import { valueAt } from "../src/engine/cells";
 import { originOf, type Origin, type Step, type Sum, type Turned } from "../src/engine/origin";
 import { stageOf } from "../src/engine/path";
-import { SHOWN, type Cell, type Layer, type Stage } from "../src/engine/record";
+import { SHOWN, type Cell, type Layer, type Stage, type Table } from "../src/engine/record";
 
 function sumOf({ terms, rest, bias }: Sum): number {
   return terms.reduce((sum, { a, b }) => sum + a * b, 0) + (rest?.sum ?? 0) + (bias ?? 0);
@@ -70,14 +70,18 @@ export function cellsOf(layers: readonly Layer[], at: number, stage: Stage): Cel
 
 /** Everything that is wrong with the origins of all cells: a sum that does not close, a term that points elsewhere. */
 export function originErrors(layers: readonly Layer[]): string[] {
-  const cells = layers.flatMap((_, at) => SHOWN.flatMap((stage) => cellsOf(layers, at, stage)));
-  return cells.flatMap((cell) => errorsOf(layers, cell));
+  return layers.flatMap((layer, at) =>
+    SHOWN.flatMap((stage) => {
+      const cells = cellsOf(layers, at, stage);
+      const tables = new Map([...new Set(cells.map(({ head }) => head))].map((head) => [head, stageOf(layer, stage, head)]));
+      return cells.flatMap((cell) => errorsOf(layers, cell, tables.get(cell.head) as Table));
+    }),
+  );
 }
 
-function errorsOf(layers: readonly Layer[], cell: Cell): string[] {
+function errorsOf(layers: readonly Layer[], cell: Cell, table: Table): string[] {
   const origin = originOf(layers, cell);
   const where = JSON.stringify(cell);
-  const table = stageOf(layers[cell.layer], cell.stage, cell.head);
   const row = cell.query === undefined ? cell.row : cell.query * layers[cell.layer].k.rows + cell.row;
   const expected = table.values[row * table.columns + cell.column];
   const wrong: string[] = [];

@@ -2,10 +2,10 @@
 
 import { matched } from "./changes";
 import { nameOf, outputWidth } from "./dimension_edits";
-import type { Bias, Numbers, PerHead, Source, Table, Token } from "./record";
+import type { Bias, Numbers, PerHead, Source, Table } from "./record";
 import { finite, inRange, Refused, textOf } from "./refused";
 import { checked, MOST, tableOf, type Sheet, type SheetLayer } from "./sheet";
-import { named, spanned, withTokensAt } from "./token_edits";
+import { identityOf, named, spanned, withTokensAt } from "./token_edits";
 
 /** A table's numbers that differ: place, number, place, number, …; where its size is another, all that are not 0. */
 interface Cells {
@@ -118,8 +118,7 @@ function valuesOf(part: Table | Numbers | null): number[] | null {
 // what differs -------------------------------------------------------------------------------------
 
 function tokenParts(sheet: Sheet, original: Sheet): Parts["tokens"] {
-  const labels = (tokens: readonly Token[]) => tokens.map((token) => token.label);
-  const placeOf = matched(labels(original.tokens), labels(sheet.tokens));
+  const placeOf = matched(original.tokens.map(identityOf), sheet.tokens.map(identityOf));
   const parts = sheet.tokens.map(({ text }, at) => {
     const place = placeOf(at);
     return place !== null && original.tokens[place].text === text ? place : ([place, text] as const);
@@ -193,7 +192,10 @@ function withTokenParts(original: Sheet, parts: Parts["tokens"]): Sheet {
   const places = said.map(({ place }) => place);
   const known = places.filter((place) => place !== null);
   if (!said.length || said.length > MOST || new Set(known).size < known.length) throw new Refused("damaged");
-  const tokens = said.map(({ place, text }) => (text === null ? original.tokens[place ?? 0] : named(text)));
+  const tokens = said.map(({ place, text }) => {
+    const before = place === null ? undefined : original.tokens[place];
+    return text === null && before ? before : named(text ?? "", before);
+  });
   return withTokensAt(original, places, tokens);
 }
 
@@ -223,7 +225,7 @@ function withLayerParts(layer: SheetLayer, parts: LayerParts, n: number): SheetL
 function withCells(table: Table, parts: unknown): Table {
   if (parts === undefined) return table;
   const { size, cells } = mapIn(parts);
-  const [rows, columns] = size === undefined ? [table.rows, table.columns] : listIn(size).map((n) => wholeIn(n, MOST * MOST + 1));
+  const [rows, columns] = size === undefined ? [table.rows, table.columns] : listIn(size).map((n) => wholeIn(n, MOST + 1));
   const values = size === undefined ? Float64Array.from(table.values) : new Float64Array(rows * columns);
   const said = listIn(cells);
   for (let at = 0; at < said.length; at += 2) values[wholeIn(said[at], values.length)] = finite(said[at + 1]);

@@ -3,6 +3,7 @@
 import { hasCell, valueAt } from "./cells";
 import { namesOf, stageOf, weightedValuesOf } from "./path";
 import type { Cell, Layer, Stage } from "./record";
+import { identityOf } from "./token_edits";
 
 /** A number that is another one now. */
 export interface Change {
@@ -27,8 +28,7 @@ export class Changes {
     private readonly before: readonly Layer[],
     private readonly after: readonly Layer[],
   ) {
-    const labels = (layers: readonly Layer[]) => layers[0].tokens.map((token) => token.label);
-    this.tokens = matched(labels(before), labels(after));
+    this.tokens = matched(before[0].tokens.map(identityOf), after[0].tokens.map(identityOf));
   }
 
   /** The change of a cell (as it stands now), or null where it is what it was, or is new. */
@@ -91,7 +91,7 @@ export class Changes {
     if (known) return known;
     const [before, after] = [this.before[layer], this.after[layer]];
     const names = before && after ? [namesOf(before, what), namesOf(after, what)] : [null, null];
-    const made = names[0] && names[1] ? matched(names[0], names[1]) : alike(sizeOf(before, what), sizeOf(after, what));
+    const made = names[0] && names[1] ? orRenamed(names[0], names[1]) : alike(sizeOf(before, what), sizeOf(after, what));
     this.widths.set(key, made);
     return made;
   }
@@ -109,7 +109,7 @@ function alike(before: number, after: number): Origin {
   return before === after ? (at) => at : () => null;
 }
 
-/** For each thing its place before, wherever it stands now; what was renamed is where nothing else of before went. */
+/** For each thing its place before, wherever it stands now; of things that stand twice, the first to the first. */
 export function matched(before: readonly unknown[], after: readonly unknown[]): Origin {
   const left = new Set(before.keys());
   const found = after.map((one) => {
@@ -117,8 +117,13 @@ export function matched(before: readonly unknown[], after: readonly unknown[]): 
     if (at !== null) left.delete(at);
     return at;
   });
-  const renamed = (at: number) => (before.length === after.length && left.has(at) ? at : null);
-  return (at) => found[at] ?? renamed(at);
+  return (at) => found[at] ?? null;
+}
+
+/** Names that are all known but one or some that stand where others stood: these were renamed. */
+function orRenamed(before: readonly string[], after: readonly string[]): Origin {
+  const found = matched(before, after);
+  return (at) => found(at) ?? (before.length === after.length && !after.includes(before[at]) ? at : null);
 }
 
 function isSame(before: number, after: number, { stage }: Cell): boolean {

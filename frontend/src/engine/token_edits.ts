@@ -34,9 +34,17 @@ export function withTokensAt(sheet: Sheet, places: Places, tokens: readonly Toke
   };
 }
 
+const identities = new WeakMap<Label, Label>();
+
+/** What stays the same of a token in every edit, also when it is renamed: the label that it came with. */
+export function identityOf(token: Token): Label {
+  return identities.get(token.label) ?? token.label;
+}
+
 /** A token that a person typed: shown as it is. */
-export function named(text: string): Token {
+export function named(text: string, before?: Token): Token {
   const label: Label = { text, part: 1, parts: 1, raw: null, special: false };
+  if (before) identities.set(label, identityOf(before));
   return { text, span: null, label };
 }
 
@@ -61,7 +69,7 @@ function sourceFor(source: Source, places: Places, sentence: string): Source {
 /** Another text in its place, in the sentence too. */
 function renamed(sheet: Sheet, at: number, text: string): Sheet {
   const before = sheet.tokens[at];
-  const tokens = sheet.tokens.with(at, named(text));
+  const tokens = sheet.tokens.with(at, named(text, before));
   const said = sheet.layers[0].source.details.sentence;
   const sentence = said === undefined || !before.span ? tokens.map((token) => token.text).join(" ") : spliced(said, before.span, text);
   const told = (source: Source) => (said === undefined ? source : { ...source, details: { ...source.details, sentence } });

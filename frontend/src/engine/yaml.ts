@@ -208,7 +208,7 @@ function maskWords(allowed: Allowed, sheet: Sheet): Plain | null {
     case "either":
       return mapOf([[allowed.kind === "both" ? "all" : "any", joinedIn(allowed, allowed.kind).map((part) => maskOf(part, sheet))]]);
     case "table":
-      return null;
+      return allowed.cells.includes(0) ? null : "none";
   }
 }
 
@@ -304,6 +304,7 @@ function scalar(text: string): string {
 /** A letter between double quotes; what cannot be seen, or turns the direction of writing, as its code. */
 function escaped(letter: string): string {
   if (letter === '"' || letter === "\\") return `\\${letter}`;
+  if (letter === "\n") return "\\n";
   if (!/[\p{C}\p{Z}]/u.test(letter) || [" ", "\u200c", "\u200d"].includes(letter)) return letter;
   const code = (letter.codePointAt(0) as number).toString(16);
   if (code.length <= 2) return `\\x${code.padStart(2, "0")}`;
