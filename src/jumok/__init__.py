@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
     "Example",
     "Explanation",
     "JumokError",
+    "Picture",
     "Reading",
     "Rotary",
     "Rule",
@@ -27,17 +29,22 @@ __all__ = [
     "Trace",
     "allowed",
     "attend",
+    "compare",
+    "draw",
     "errors",
     "explain",
     "load",
     "positions",
     "scaling",
+    "widget",
 ]
 
 _HOME = {
+    "Comparison": "measurement.comparison",
     "Example": "sources.example",
     "Explanation": "explanation.explanation",
     "JumokError": "errors",
+    "Picture": "picture.drawing",
     "Reading": "trace",
     "Rotary": "path.positions",
     "Rule": "path.rule",
@@ -46,9 +53,12 @@ _HOME = {
     "Token": "trace",
     "Trace": "trace",
     "attend": "verbs",
+    "compare": "verbs",
+    "draw": "verbs",
     "explain": "explanation.explanation",
     "load": "verbs",
     "scaling": "measurement.spread",
+    "widget": "verbs",
 }
 _MODULES = {"allowed": "path.allowed", "errors": "errors", "nn": "nn", "positions": "path.positions"}
 
@@ -58,19 +68,24 @@ if TYPE_CHECKING:
     from .errors import JumokError as JumokError
     from .explanation.explanation import Explanation as Explanation
     from .explanation.explanation import explain as explain
+    from .measurement.comparison import Comparison as Comparison
     from .measurement.spread import Scaling as Scaling
     from .measurement.spread import scaling as scaling
     from .path import allowed as allowed
     from .path import positions as positions
     from .path.positions import Rotary as Rotary
     from .path.rule import Rule as Rule
+    from .picture.drawing import Picture as Picture
     from .sources.example import Example as Example
     from .trace import Reading as Reading
     from .trace import Source as Source
     from .trace import Token as Token
     from .trace import Trace as Trace
     from .verbs import attend as attend
+    from .verbs import compare as compare
+    from .verbs import draw as draw
     from .verbs import load as load
+    from .verbs import widget as widget
 
 
 def __getattr__(name: str) -> Any:

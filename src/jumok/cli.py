@@ -118,6 +118,14 @@ WORDS = {
         "Explain what happened to a token, step by step. TOKENS: texts (the#2 for the second) or positions from 0.",
         "토큰에 무슨 일이 일어났는지 단계별로 설명합니다. TOKENS: 글자(두 번째는 the#2) 또는 0부터 센 위치.",
     ),
+    "draw": (
+        "Draw attention: heat map, arrows, every stage, all heads. With -o a file, a live page among them; else as text.",
+        "어텐션을 그립니다: 히트맵, 화살표, 모든 단계, 모든 헤드. -o로 파일(조작할 수 있는 페이지 포함)에 쓰고, 없으면 글로 보여 줍니다.",
+    ),
+    "compare": (
+        "Compare two texts: which heads and tokens changed most.",
+        "두 글을 비교합니다: 어느 헤드와 토큰이 가장 많이 달라졌는지.",
+    ),
     "new": ("Write a commented example file to begin from.", "설명이 달린 시작용 예제 파일을 씁니다."),
     "examples": ("List the packaged examples, or print one as a file.", "들어 있는 예제 목록, 또는 예제 하나의 파일 내용을 보여 줍니다."),
     "scaling": ("Show why scores are divided by √d_k, measured.", "점수를 √d_k로 나누는 까닭을 측정해서 보여 줍니다."),
@@ -137,6 +145,14 @@ WORDS = {
         "파일로 저장: .json .md .csv .txt, 다시 읽으려면 .safetensors.",
     ),
     "explain_output": ("Write to a file: .txt .md .json.", "파일로 저장: .txt .md .json."),
+    "draw_output": ("Write to a file: .html (live), .svg .png .md .csv.", "파일로 저장: .html(조작할 수 있는 페이지), .svg .png .md .csv."),
+    "compare_output": (
+        "Write to a file: .html (live), .svg .png .md .csv .json.",
+        "파일로 저장: .html(조작할 수 있는 페이지), .svg .png .md .csv .json.",
+    ),
+    "kind": ("What to draw: {kinds}.", "무엇을 그릴지: {kinds}."),
+    "head": ("Only this head, from 0.", "이 헤드만 (0부터 셈)."),
+    "theme": ("Colours of the picture: light or dark.", "그림의 색: light 또는 dark."),
     "all": ("Every token.", "모든 토큰."),
     "from": ("Begin from this packaged example.", "이 예제를 바탕으로 시작합니다."),
     "force": ("Write over a file that is there.", "이미 있는 파일을 덮어씁니다."),
@@ -157,6 +173,7 @@ WORDS = {
     "title": ("title", "제목"),
     "sentence": ("sentence", "문장"),
     "next_explain": ("what happened to one token, in sentences", "토큰 하나에 무슨 일이 있었는지 문장으로"),
+    "next_draw": ("a live page: point at a number, change a number", "조작할 수 있는 페이지: 숫자를 가리키고 바꿔 보기"),
     "next_lang": ("the same in Korean", "같은 내용을 영어로"),
     "next_examples": ("seven more sentences: bank and river, pear and ship, it and its antecedent", "다른 예문들: 은행, 배, it이 가리키는 것"),
     "next_new": ("an example file of your own", "나만의 예제 파일"),
@@ -196,6 +213,8 @@ def _usage_problem(error: click.UsageError, lang: str) -> str:
 SUCH_AS = {
     "attend": "jumok attend student",
     "explain": "jumok explain student",
+    "draw": "jumok draw student -o student.html",
+    "compare": "jumok compare it-tired it-soft",
     "new": "jumok new my.yaml",
     "completion": "jumok completion bash",
 }
@@ -270,6 +289,7 @@ def _commands(lang: str) -> click.Group:
         [example, tokens, click.Option(["--token"], multiple=True, metavar="T", help=_("token", lang)), every, layer, mask,
          formats[0], formats[1], explain_output, lang_option],
     )  # fmt: skip
+    _add_pictures(group, lang, [stage, token, layer, mask, lang_option], formats[0])
     _add(
         group, lang, _new,
         [click.Argument(["path"], shell_complete=_complete_file),
@@ -288,6 +308,35 @@ def _commands(lang: str) -> click.Group:
     for command in (group, *group.commands.values()):
         _translate_help(command, lang)
     return group
+
+
+def _add_pictures(group: click.Group, lang: str, shared: list[click.Option], json: click.Option) -> None:
+    from .picture.kinds import KINDS, THEME_NAMES
+
+    stage, token, layer, mask, lang_option = shared
+    head = click.Option(["--head"], metavar="N", help=_("head", lang))
+    theme = click.Option(["--theme"], metavar="T", help=_("theme", lang), shell_complete=_complete(THEME_NAMES))
+    kinds = {
+        name: click.Option(
+            ["--kind"], metavar="K", help=_("kind", lang, kinds=", ".join(of)), shell_complete=_complete(of)
+        )
+        for name, of in KINDS.items()
+    }
+    files = {
+        name: click.Option(["-o", "--output"], metavar="FILE", help=_(name, lang), shell_complete=_complete_file)
+        for name in ("draw_output", "compare_output")
+    }
+    name, first, second = (
+        click.Argument([one], shell_complete=_complete_example) for one in ("name", "first", "second")
+    )
+    _add(
+        group, lang, _draw,
+        [name, kinds["Trace"], stage, token, layer, head, mask, theme, files["draw_output"], lang_option],
+    )  # fmt: skip
+    _add(
+        group, lang, _compare,
+        [first, second, kinds["Comparison"], layer, head, mask, theme, json, files["compare_output"], lang_option],
+    )  # fmt: skip
 
 
 def _add(group: click.Group, lang: str, callback: Callable[..., None], params: list[click.Parameter]) -> None:
@@ -325,6 +374,7 @@ def _welcome(lang: str | None) -> None:
     other = "en" if chosen == "ko" else "ko"
     commands = [
         (f"{called} explain student studies", _("next_explain", chosen)),
+        (f"{called} draw student -o student.html", _("next_draw", chosen)),
         (f"{called} --lang {other}", _("next_lang", chosen)),
         (f"{called} examples", _("next_examples", chosen)),
         (f"{called} new my.yaml", _("next_new", chosen)),
@@ -486,6 +536,53 @@ def _explanation_markdown(explanation: Any, lang: str) -> str:
             lines += [] if is_entry else [""]
         lines.append("")
     return "\n".join(lines)
+
+
+def _draw(
+    lang: str, name: str, kind: str | None, stage: str | None, token: str | None, layer: str | None, head: str | None,
+    mask: str | None, theme: str | None, output: str | None,
+) -> None:  # fmt: skip
+    from .picture.drawing import draw
+
+    record = _attended(name, mask)
+    picture = draw(
+        record, kind, stage=stage, layer=_place("--layer", layer), head=_place("--head", head),
+        query=None if token is None else _token_of(record, token), lang=lang, theme=theme or "light",
+    )  # fmt: skip
+    _hand_over(lang, picture, output)
+
+
+def _compare(
+    lang: str, first: str, second: str, kind: str | None, layer: str | None, head: str | None, mask: str | None,
+    theme: str | None, json: bool, output: str | None,
+) -> None:  # fmt: skip
+    from .measurement.comparison import compare
+    from .picture.drawing import draw
+
+    found = compare(_attended(first, mask), _attended(second, mask))
+    if json or (output is not None and Path(output).suffix.lower() == ".json"):
+        form = "json" if output is None else _form(output, {"json": json})
+        _deliver(lang, output, form, lambda file: _dump(file, found.to_json()))
+        return
+    picture = draw(
+        found, kind, layer=_place("--layer", layer), head=_place("--head", head), lang=lang, theme=theme or "light"
+    )
+    _hand_over(lang, picture, output)
+
+
+def _hand_over(lang: str, picture: Any, output: str | None) -> None:
+    """A picture into its file, or as text on the screen."""
+    if output is not None:
+        picture.save(output)
+        _tell(_("saved", lang, path=output))
+        return
+    from .picture.printed import printed
+
+    printed(_screen(lang), picture)
+
+
+def _place(name: str, text: str | None) -> int | None:
+    return None if text is None else _whole(name, text)
 
 
 def _new(lang: str, path: str, origin: str | None, force: bool) -> None:

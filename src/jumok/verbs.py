@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,14 @@ from .errors import InputError
 from .trace import Reading, Source, Token, Trace
 
 if TYPE_CHECKING:
+    from .measurement.comparison import Comparison
     from .path.positions import Rotary
+    from .picture.drawing import Picture
+    from .picture.packed import Storage, Values
+    from .picture.widget import Widget
     from .sources.example import Example
 
-__all__ = ["attend", "load"]
+__all__ = ["attend", "compare", "draw", "load", "widget"]
 
 
 def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading:
@@ -99,6 +103,101 @@ def attend(
         en=f"attend expects an example, or x, w_q, w_k and w_v, or q, k and v; got {came}.",
         ko=f"attend에는 예제, 또는 x·w_q·w_k·w_v, 또는 q·k·v가 필요한데 온 것은 이렇습니다: {came_ko}.",
     )
+
+
+def draw(
+    thing: Example | Trace | Reading | Comparison,
+    kind: str | None = None,
+    *,
+    stage: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    query: int | str | Token | None = None,
+    lang: str = "en",
+    theme: str = "light",
+    width: float | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Picture:
+    """A picture of attention: it shows itself in a notebook, and ``save`` writes .svg, .png, .md, .csv or a live .html.
+
+    thing : a Trace, a Reading, a Comparison, or an Example, which is attended to first
+    kind : of a Trace or Reading "heat" (numbers in coloured cells), "arrows" (lines between tokens), "arcs" (one
+        token's row over the sentence), "strip" (every stage as a small table), "heads" (all heads); of a Comparison
+        "difference" or "heads". None: "heat", of several layers "heads", of a Comparison "difference"
+    stage : of a heat map, one of x to the output; None for the weights
+    layer, head : which one; None for the last layer, head 0; of a Comparison the head that changed most
+    query : one token, by position or text; None for all
+    lang : "en" or "ko";  theme : "light" or "dark";  width : pixels;  title : in place of the record's own
+    ax : a matplotlib Axes that the heat map is also drawn into
+
+    >>> draw(load("student"), "arrows", lang="ko").svg().startswith("<svg")
+    True
+
+    Errors: ``UnknownName`` for a kind, stage, language, theme or token that is not there, ``InputError`` for a
+    position out of range or options that do not go together.
+    """
+    from .picture.drawing import draw as drawn
+
+    return drawn(
+        _attended(thing), kind, stage=stage, layer=layer, head=head, query=query, lang=lang, theme=theme, width=width,
+        title=title, ax=ax,
+    )  # fmt: skip
+
+
+def compare(
+    a: Example | Trace | Reading,
+    b: Example | Trace | Reading,
+    *,
+    pairs: Iterable[tuple[int | str | Token, int | str | Token]] | None = None,
+) -> Comparison:
+    """Two texts under the same heads: which heads and which tokens changed, and by how much more than rounding.
+
+    a, b : two Traces, two Readings with as many layers and heads, or two Examples, which are attended to first
+    pairs : which token of a stands for which of b, by position or text; None for the longest common subsequence
+
+    >>> found = compare(load("it-tired"), load("it-soft"))
+    >>> len(found.pairs), found.heads[0].layer
+    (9, 1)
+
+    Errors: ``InputError`` for records of different kinds, layers or heads, or a token that is paired twice.
+    See ``jumok.Comparison`` for what is measured, and its sources.
+    """
+    from .measurement.comparison import compare as compared
+
+    return compared(_attended(a), _attended(b), pairs=pairs)
+
+
+def widget(
+    thing: Example | Trace | Reading | Comparison,
+    *,
+    view: Mapping[str, Any] | None = None,
+    lang: str | None = None,
+    values: Values = None,
+    storage: Storage = None,
+) -> Widget:
+    """The live page inside a notebook; what is chosen in it can be read and set from Python (``.query``, ``.layer``, …).
+
+    thing : a Trace, a Reading, a Comparison, or an Example, which is attended to first
+    view : what is chosen at first, such as {"layer": 3, "head": 8};  lang : None for the language of this machine
+    values : the layers of a long record whose v comes along: a list, "all", or None
+    storage : "exact", "int16", or None: exact up to 2 MiB
+
+    Errors: ``MissingExtra`` without the extra ``notebook``, ``InputError`` where there is nothing to show.
+    """
+    from .measurement.comparison import Comparison
+    from .picture.widget import widget as shown
+
+    options: dict[str, Any] = {"view": view, "lang": lang, "values": values, "storage": storage}
+    if isinstance(thing, Comparison):
+        return shown((thing.a, thing.b), comparison={"pairs": [list(pair) for pair in thing.pairs]}, **options)
+    return shown(_attended(thing), **options)
+
+
+def _attended(thing: Any) -> Any:
+    from .sources.example import Example, attended
+
+    return attended(thing) if isinstance(thing, Example) else thing
 
 
 def _from_example(example: Any, rule: Any = None) -> Trace | Reading:

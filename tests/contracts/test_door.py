@@ -8,9 +8,11 @@ import pytest
 import jumok
 
 NAMES = [
+    "Comparison",
     "Example",
     "Explanation",
     "JumokError",
+    "Picture",
     "Reading",
     "Rotary",
     "Rule",
@@ -20,12 +22,15 @@ NAMES = [
     "Trace",
     "allowed",
     "attend",
+    "compare",
+    "draw",
     "errors",
     "explain",
     "load",
     "nn",
     "positions",
     "scaling",
+    "widget",
 ]
 
 

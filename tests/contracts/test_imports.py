@@ -35,6 +35,9 @@ AT_HOME = {  # each package that is not Python's own, and the parts that may imp
     "torch": {"nn", "sources"},
     "click": {"__main__", "cli"},
     "rich": {"picture", "cli"},
+    "fontTools": {"picture"},
+    "resvg_py": {"picture"},
+    "matplotlib": {"picture"},
     "anywidget": {"picture"},
     "traitlets": {"picture"},
 }

@@ -61,7 +61,7 @@ def arrows(
     right = left + 260.0
     nodes: list[Any] = [
         Text(say("query", lang), left - 10, 12, 10.5, css(theme.dim), "end"),
-        Text(say("key", lang), right + 10, 12, 10.5, css(theme.dim)),
+        Text(say("key", lang), right + 58, 12, 10.5, css(theme.dim)),
     ]
     for query in [*(one for one in range(len(links.queries)) if one != focus and not alone), focus]:
         nodes += _lines(links, query, left, right, theme)
@@ -139,8 +139,9 @@ def arcs(trace: Trace, head: int, focus: int, lang: str, theme: Theme) -> tuple[
         )
     widths = [max(min(width_of(name, 12), LONGEST), 40) + 18 for name in links.keys]
     places = [sum(widths[:at]) + widths[at] / 2 for at in range(len(widths))]
-    far = max(abs(place - places[focus]) for place in places)
-    base = min(30 + 0.42 * far, 240) + 30
+    seen = [place for place, weight in zip(places, links.weights[focus], strict=True) if weight >= FAINTEST]
+    far = max((abs(place - places[focus]) for place in seen), default=0.0)
+    base = round(min(60 + 0.3 * far, 220))
     nodes: list[Any] = []
     for key in np.argsort(links.weights[focus], kind="stable"):
         nodes += _arc(places[focus], places[int(key)], base, far, float(links.weights[focus, key]), theme)
@@ -167,7 +168,7 @@ def _arc(start: float, end: float, base: float, far: float, weight: float, theme
         return [
             path(["M", start - 9, base, "C", start - 18, base - 34, start + 18, base - 34, start + 9, base], **looks)
         ]
-    rise = (base - 26) * abs(end - start) / max(far, 1) * 0.75 + 26
+    rise = (26 + (base - 36) * abs(end - start) / far) / 0.75  # such a curve rises to 3/4 of where it is pulled
     return [path(["M", start, base, "C", start, base - rise, end, base - rise, end, base], **looks)]
 
 

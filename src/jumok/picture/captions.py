@@ -19,7 +19,7 @@ WORDS = {
     "layer": ("layer {n:int}", "{n:int}층"),
     "head": ("head {n:int}", "{n:int}번 헤드"),
     "place": ("layer {layer:int} · head {head:int}", "{layer:int}층 · {head:int}번 헤드"),
-    "heads": ("{layers:int} layers × {heads:int} heads", "층 {layers:int}개 × 헤드 {heads:int}개"),
+    "heads": ("layers × heads: {layers:int} × {heads:int}", "층 {layers:int}개 × 헤드 {heads:int}개"),
     "roots": (
         "Colour: the square root of the weight, from 0 (dark) to 1 (bright). Numbers are rounded.",
         "색: 가중치의 제곱근, 0(어두움)부터 1(밝음)까지. 숫자는 반올림했습니다.",
@@ -48,12 +48,12 @@ WORDS = {
         "줄인 것: 행 {rows:int}개, 열 {columns:int}개(가장 작은 것들).",
     ),
     "arrows": (
-        "Width and opacity of a line: the weight. Numbers: the weights of {token}, rounded.",
-        "선의 굵기와 진하기: 가중치. 숫자: {token}의 가중치(반올림).",
+        "The larger a weight, the wider and stronger its line (none below 0.005). Numbers: the weights of {token}, rounded.",
+        "가중치가 클수록 선이 굵고 뚜렷합니다(0.005보다 작으면 선이 없음). 숫자: {token}의 가중치(반올림).",
     ),
     "arcs": (
-        "Width and opacity of an arc: the weight of {token} on each token. Numbers are rounded.",
-        "호의 굵기와 진하기: {token:이/가} 각 토큰을 참고하는 가중치. 숫자는 반올림했습니다.",
+        "The larger the weight of {token} on a token, the wider and stronger the arc (none below 0.005). Numbers are rounded.",
+        "{token:이/가} 그 토큰을 참고하는 가중치가 클수록 호가 굵고 뚜렷합니다(0.005보다 작으면 호가 없음). 숫자는 반올림했습니다.",
     ),
     "nothing_read": ("{token} may read nothing.", "{token:이/가} 볼 수 있는 토큰이 없습니다."),
     "strip_pared": (
@@ -61,7 +61,6 @@ WORDS = {
         "큰 표는 값이 가장 큰 행과 열만 보여 줍니다.",
     ),
     "rounded": ("Numbers are rounded.", "숫자는 반올림했습니다."),
-    "no_mask": ("mask: none, every token may be read", "마스크: 없음, 모든 토큰을 볼 수 있음"),
     "whole_head": ("Each small map is one head: rows are queries, columns are keys.", "작은 그림 하나가 헤드 하나입니다. 행은 쿼리, 열은 키."),
     "largest_shown": ("Each pixel shows the largest weight under it.", "픽셀마다 그 자리에서 가장 큰 가중치입니다."),
     "first": ("A", "A"),
@@ -70,6 +69,10 @@ WORDS = {
     "shared_out": (
         "B − A is between matched tokens, each row shared out anew over them; on the others were {a:e} of A's weights and {b:e} of B's.",
         "B − A는 짝지은 토큰 사이의 차이이며, 행마다 합이 1이 되게 다시 나눈 것입니다. 나머지 토큰에는 A의 가중치 {a:e}, B의 가중치 {b:e}가 있었습니다.",
+    ),
+    "floor": (
+        "0: no change, or none larger than that of rounding ({floor:n}).",
+        "0: 달라지지 않았거나 반올림 오차({floor:n})보다 작은 차이.",
     ),
     "distance": (
         "Jensen–Shannon distance of the rows, mean: {distance:e} (0 the same, 1 nothing in common)",
@@ -81,15 +84,12 @@ WORDS = {
         "두 글에서 헤드마다 행이 얼마나 다른가: 짝지은 토큰의 젠슨–섀넌 거리 평균(0이면 같고 1이면 겹치는 것이 없음). "
         "숫자는 반올림했습니다.",
     ),
-    "unmatched": ("no row can be compared", "비교할 수 있는 행이 없음"),
     "weight": ("weight", "가중치"),
     "value": ("value", "값"),
     "distance_short": ("distance", "거리"),
     "row_told": ("{query:e}: {keys:e}.", "{query:e}: {keys:e}."),
     "attention": ("Attention", "어텐션"),
     "comparison": ("Two texts compared", "두 글의 비교"),
-    "picture": ("{title:e}. {what:e}", "{title:e}. {what:e}"),
-    "strongest": ("strongest link", "가장 큰 가중치"),
     "more": ("and {n:int} more rows", "그 밖에 행 {n:int}개"),
 }  # fmt: skip
 

@@ -31,9 +31,9 @@ def difference_maps(comparison: Comparison, layer: int, head: int, lang: str, th
         panel = cells_panel(cells, theme)
         headed = _headed(say("change", lang), panel, legend(cells.scale, theme, "B − A"), theme)
         maps.append(headed)
-    wide = sum(one.width for one in maps) > 1500
+    wide = sum(one.width for one in maps) > 1720
     body = stacked(maps, 24) if wide else beside(maps, 36)
-    notes = paragraph("  ".join(_notes(found, lang)), max(body.width, 380), theme)
+    notes = paragraph("  ".join(_notes(comparison, found, lang)), max(body.width, 380), theme)
     return stacked([body, notes]), _told(comparison, found, lang)
 
 
@@ -64,6 +64,7 @@ def _change(comparison: Comparison, layer: int, head: int, lang: str) -> Cells |
     if not comparison.pairs or not keys:
         return None
     values = comparison.difference(layer, head)
+    values[np.abs(values) <= _floor(comparison)] = 0  # which the notes say
     a, b = comparison.layer(layer)
     rows = _paired(token_names(a), token_names(b), comparison.pairs)
     columns = _paired(token_names(a, read=True), token_names(b, read=True), keys)
@@ -72,14 +73,20 @@ def _change(comparison: Comparison, layer: int, head: int, lang: str) -> Cells |
     return Cells(rows, columns, values, texts, None, signed(values), say("query_key", lang))
 
 
+def _floor(comparison: Comparison) -> float:
+    return 0.0 if comparison.noise_floor is None else comparison.noise_floor.weight
+
+
 def _paired(a: list[str], b: list[str], pairs: Any) -> list[str]:
     return [a[i] if a[i] == b[j] else f"{a[i]} → {b[j]}" for i, j in pairs]
 
 
-def _notes(found: HeadChange, lang: str) -> list[str]:
+def _notes(comparison: Comparison, found: HeadChange, lang: str) -> list[str]:
     notes = [say("roots", lang)]
     if max(found.unmatched) > 0:
         notes.append(say("shared_out", lang, a=percent(found.unmatched[0]), b=percent(found.unmatched[1])))
+    if floor := _floor(comparison):
+        notes.append(say("floor", lang, floor=floor))
     if found.distance is not None:
         notes.append(say("distance", lang, distance=number(found.distance)))
     return notes

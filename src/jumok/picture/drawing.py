@@ -25,20 +25,16 @@ from ..trace import Reading, Token, Trace, unknown_name
 from . import arrows, changes, difference, gallery, heat, plain, strip
 from .captions import say, title_of, token_names
 from .grids import SHOWN
+from .kinds import KINDS
 from .layout import Panel, padded, paragraph, stacked
 from .plain import heading
 from .svg import FONTS, Spell, document, rect
 from .theme import THEMES, css
 
-__all__ = ["KINDS", "Picture", "draw"]
+__all__ = ["Choice", "Picture", "draw"]
 
 Thing = Trace | Reading | Comparison
 
-KINDS: dict[str, tuple[str, ...]] = {  # of what can be drawn; the first is drawn where none is asked for
-    "Trace": ("heat", "arrows", "arcs", "strip", "heads"),
-    "Reading": ("heads", "heat", "arrows", "arcs", "strip"),
-    "Comparison": ("difference", "heads"),
-}
 MARGIN = 16.0
 MOST_PIXELS = 100_000_000
 
@@ -58,6 +54,7 @@ class Picture:
     """A picture: it shows itself in a notebook, and saves itself.
 
     kind : what was drawn;  thing : of what;  choice : which stage, layer, head and token
+    title : what it is called, in full;  named : the title that was asked for, or None
     """
 
     thing: Thing
@@ -66,6 +63,7 @@ class Picture:
     lang: str
     theme: str
     title: str
+    named: str | None
     width: float | None
     panel: Panel
     told: tuple[str, ...] = ()
@@ -153,12 +151,15 @@ class Picture:
     def _save_page(self, path: str | os.PathLike[str]) -> Path:
         from . import page
 
-        view = {"layer": self.choice.layer, "head": self.choice.head}
+        view: dict[str, Any] = {"layer": self.choice.layer, "head": self.choice.head}
         view |= {} if self.choice.query is None else {"query": self.choice.query}
+        view |= {} if self.choice.stage == "weights" else {"stage": self.choice.stage}
+        options: dict[str, Any] = {"lang": self.lang, "title": self.named}
         if isinstance(self.thing, Comparison):
             pairs = {"pairs": [list(pair) for pair in self.thing.pairs]}
-            return page.write(path, (self.thing.a, self.thing.b), comparison=pairs, view=view, lang=self.lang)
-        return page.write(path, self.thing, view=view, lang=self.lang)
+            both = self.thing.a, self.thing.b
+            return page.write(path, both, comparison=pairs, view=view | {"view": "compare"}, **options)
+        return page.write(path, self.thing, view=view, **options)
 
     def _written(self, fonts: str, spell: Spell | None) -> str:
         paper = rect(0, 0, self.panel.width, self.panel.height, css(THEMES[self.theme].paper))
@@ -223,7 +224,7 @@ def draw(
     Errors: ``UnknownName`` for a kind, stage, language, theme or token that is not there, ``InputError`` for a
     position out of range or options that do not go together.
     """
-    kind = _kind(thing, kind, layer, head)
+    kind = _kind(thing, kind, chosen=any(one is not None for one in (stage, layer, head, query)))
     language(lang)
     _refuse_unknown("theme", "테마", theme, THEMES)
     _refuse_title(title)
@@ -239,13 +240,15 @@ def draw(
     heads = [paragraph(name, room, look, 15, bold=True), paragraph(under, room, look, 12)]
     whole = padded(stacked([stacked(heads, 4), panel], 16), MARGIN)
     whole = Panel(math.ceil(whole.width), math.ceil(whole.height), whole.nodes)
-    return Picture(thing, kind, choice, lang, theme, ". ".join(filter(None, (name, under))), width, whole, tuple(told))
+    return Picture(
+        thing, kind, choice, lang, theme, ". ".join(filter(None, (name, under))), title, width, whole, tuple(told)
+    )
 
 
 # the door -----------------------------------------------------------------------------------------
 
 
-def _kind(thing: Any, kind: Any, layer: Any, head: Any) -> str:
+def _kind(thing: Any, kind: Any, chosen: bool) -> str:
     name = next((one.__name__ for one in (Trace, Reading, Comparison) if isinstance(thing, one)), None)
     if name is None or (isinstance(thing, Reading) and not thing.layers):
         raise InputError(
@@ -253,7 +256,7 @@ def _kind(thing: Any, kind: Any, layer: Any, head: Any) -> str:
             ko=f"draw에는 Trace, 층이 있는 Reading, Comparison이 필요한데 {type(thing).__name__}이(가) 왔습니다.",
         )
     if kind is None:
-        one_head = isinstance(thing, Reading) and (len(thing) == 1 or layer is not None or head is not None)
+        one_head = isinstance(thing, Reading) and (len(thing) == 1 or chosen)
         return "heat" if one_head else KINDS[name][0]
     return _refuse_unknown("kind", "그림 종류", kind, KINDS[name])
 

@@ -49,6 +49,9 @@ def _letters() -> dict[int, str]:
     return letters
 
 
+_WRITTEN = {"ᵀ": "^T"}  # in words that the font does have
+
+
 def _has(cluster: str) -> bool:
     return all(ord(letter) in _letters() for letter in cluster)
 
@@ -59,10 +62,12 @@ def visible(text: str) -> str:
     >>> visible("한글 👩!")
     '한글 [U+1F469]!'
     """
-    return "".join(
-        run if in_font else f"[U+{ord(run[0]):04X}{'…' if len(clusters(run)) > 1 else ''}]"
-        for in_font, run in _runs(text)
-    )
+    return "".join(run if in_font else _WRITTEN.get(run) or _code(run) for in_font, run in _runs(text))
+
+
+def _code(run: str) -> str:
+    more = "…" if len(clusters(run)) > 1 else ""
+    return f"[U+{ord(run[0]):04X}{more}]"
 
 
 def _runs(text: str) -> list[tuple[bool, str]]:
@@ -78,8 +83,15 @@ def _runs(text: str) -> list[tuple[bool, str]]:
 
 
 def spelled_out(text: Text) -> Node:
-    """Text for a rasteriser that has this font alone; it has no bold face, so bold letters get an edge."""
-    return text.node(visible(text.content), **_edge(text))
+    """Text for a rasteriser that has this font alone; it has no bold face, so bold letters get an edge.
+
+    A code that takes the place of a letter is wider than it: then all letters become smaller.
+    """
+    content = visible(text.content)
+    if content == text.content:
+        return text.node(**_edge(text))
+    fits = width_of(text.content, 1) / max(_advance(content), 0.1)
+    return text.node(content, **{"font-size": text.size * min(1, max(0.7, fits))}, **_edge(text))
 
 
 def _edge(text: Text) -> dict[str, Any]:

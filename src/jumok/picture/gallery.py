@@ -9,16 +9,16 @@ import numpy as np
 from ..measurement.comparison import Comparison
 from ..trace import Reading, Trace
 from .captions import say
-from .heat import WEIGHTS, Cells, cells_panel, image, legend
+from .heat import CRISP, WEIGHTS, Cells, cells_panel, image, legend
 from .layout import Panel, paragraph, stacked
 from .pooling import NOTHING, pooled
-from .svg import Text, rect, width_of
+from .svg import Node, Text, rect, width_of
 from .theme import Theme, css
 
 __all__ = ["changed_heads", "heads_gallery"]
 
 MOST_CELLS = 4_000  # drawn one by one, so that the file can be read; more are pixels of an image
-MOST_PIXELS = 64
+MOST_PIXELS = 48
 
 
 def heads_gallery(record: Reading | Trace, lang: str, theme: Theme) -> tuple[Panel, list[str]]:
@@ -45,7 +45,7 @@ def heads_gallery(record: Reading | Trace, lang: str, theme: Theme) -> tuple[Pan
     if max(max(layer.n_queries, layer.n_keys) for layer in layers) > MOST_PIXELS:
         notes.append(say("largest_shown", lang))
     told = paragraph(" ".join(notes), max(panel.width, 380), theme)
-    return stacked([panel, legend(WEIGHTS, theme, say("weight", lang)), told]), []
+    return stacked([panel, legend(WEIGHTS, theme, say("weight", lang)), told]), notes
 
 
 def _squares(values: Any, x: float, y: float, width: float, height: float, theme: Theme) -> list[Any]:
@@ -55,7 +55,7 @@ def _squares(values: Any, x: float, y: float, width: float, height: float, theme
     made: list[Any] = [rect(x, y, width, height, css(theme.hidden))]
     for r, c in np.argwhere(values != NOTHING):
         made.append(rect(x + c * w, y + r * h, w, h, css(WEIGHTS.colour(float(values[r, c])))))
-    return made
+    return [Node("g", CRISP, tuple(made))]
 
 
 def changed_heads(comparison: Comparison, lang: str, theme: Theme) -> tuple[Panel, list[str]]:

@@ -106,6 +106,9 @@ def cells_of(trace: Trace, grid: Grid, lang: str, scale: Scale | None = None) ->
     return Cells(rows, columns, grid.values, cell_texts(grid) if written else None, hidden, chosen, corner)
 
 
+CRISP = {"shape-rendering": "crispEdges"}  # no line of paper between neighbours at any size
+
+
 # drawing ------------------------------------------------------------------------------------------
 
 
@@ -146,10 +149,14 @@ def cells_panel(cells: Cells, theme: Theme) -> Panel:
     sizes = _Sizes.of(cells)
     width, height = sizes.cell
     right, bottom = sizes.left + width * len(cells.columns), sizes.top + height * len(cells.rows)
-    nodes: list[Any] = [*_names(cells, sizes, theme)]
+    squares: list[Any] = []
+    letters: list[Any] = []
     for r in range(len(cells.rows)):
         for c in range(len(cells.columns)):
-            nodes += _cell(cells, r, c, sizes, theme)
+            square, *letter = _cell(cells, r, c, sizes, theme)
+            squares.append(square)
+            letters += letter
+    nodes: list[Any] = [*_names(cells, sizes, theme), Node("g", CRISP, tuple(squares)), *letters]
     nodes.append(_frame(sizes.left, sizes.top, right, bottom, theme))
     return Panel(right + max(2, sizes.over), bottom + 1, tuple(nodes))
 
@@ -195,13 +202,14 @@ def legend(scale: Scale | None, theme: Theme, name: str = "") -> Panel:
     if scale is None:
         return Panel(0, 0)
     n, width = 40, 200.0
-    left = width_of(name, 10) + 8 if name else 8.0
+    left = width_of(name, 10) + 16 if name else 16.0
     step = width / n
     bar: list[Any] = [
-        rect(left + at * step, 0, step + 0.5, 10, css(scale.colour(scale.at((at + 0.5) / n)))) for at in range(n)
+        rect(left + at * step, 0, step, 10, css(scale.colour(scale.at((at + 0.5) / n)))) for at in range(n)
     ]
+    bar = [Node("g", CRISP, tuple(bar))]
     if name:
-        bar.append(Text(name, left - 8, 9, 10, css(theme.dim), "end"))
+        bar.append(Text(name, left - 16, 9, 10, css(theme.dim), "end"))
     for place, text in scale.ticks:
         x = left + place * width
         bar += [line(x, 10, x, 13, css(theme.dim)), Text(text, x, 23, 9.5, css(theme.dim), "middle")]

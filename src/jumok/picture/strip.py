@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..explanation.words import number
 from ..trace import Trace
-from .captions import grid_names, say
+from .captions import grid_names, say, token_names
 from .grids import Grid, grids_of, pared
-from .heat import WEIGHTS
+from .heat import CRISP, WEIGHTS
 from .layout import Panel, flowing, paragraph, stacked
 from .plain import cell_texts, heading
 from .svg import Text, cut, rect, width_of
@@ -20,7 +21,7 @@ __all__ = ["strip"]
 STAGES = ("x", "q", "k", "v", "scores", "scaled", "allowed", "weights", "mixed", "output")
 MOST_ROWS, MOST_COLUMNS = 12, 12
 ROW, SIZE, LONGEST = 19.0, 10.0, 84.0
-ROOM = 980.0
+ROOM = 1180.0
 
 
 def strip(trace: Trace, head: int, focus: int, lang: str, theme: Theme) -> tuple[Panel, list[str]]:
@@ -41,7 +42,9 @@ def strip(trace: Trace, head: int, focus: int, lang: str, theme: Theme) -> tuple
         notes.append(say("strip_pared", lang))
     formula = paragraph(_formula(trace), ROOM, theme, 13, bold=True)
     body = flowing(tables, ROOM, 22)
-    return stacked([formula, body, paragraph("  ".join(notes), max(380, body.width), theme)], 14), []
+    return stacked([formula, body, paragraph("  ".join(notes), max(380, body.width), theme)], 14), [
+        _told(trace, head, focus, lang)
+    ]
 
 
 def _grid(trace: Trace, stage: str, head: int) -> Grid | None:
@@ -59,6 +62,14 @@ def _grid(trace: Trace, stage: str, head: int) -> Grid | None:
 def _kv(trace: Trace, stage: str, head: int) -> int:
     """The head itself, or the one of k and v that it shares with others."""
     return head // (trace.n_heads // trace.n_kv_heads) if stage in ("k", "v") else head
+
+
+def _told(trace: Trace, head: int, focus: int, lang: str) -> str:
+    """The row that stands out, in words."""
+    weights = trace.rows("weights", queries=[focus], heads=[head])[0, 0]
+    names = token_names(trace, read=True)
+    keys = ", ".join(f"{names[key]} {number(float(weights[key]))}" for key in np.argsort(-weights, kind="stable")[:3])
+    return say("row_told", lang, query=token_names(trace)[focus], keys=keys)
 
 
 def _formula(trace: Trace) -> str:
@@ -90,7 +101,7 @@ def _table(trace: Trace, grid: Grid, number: int, focus: int, lang: str, theme: 
 
 
 def _column_width(name: str, texts: list[str]) -> float:
-    return round(max(34.0, min(width_of(name, SIZE), LONGEST - 6), *(width_of(text, SIZE) for text in texts)) + 10)
+    return round(max(30.0, min(width_of(name, SIZE), LONGEST - 6), *(width_of(text, SIZE) for text in texts)) + 10)
 
 
 def _name(
@@ -111,5 +122,5 @@ def _cell(
     fill = theme.hidden if off else theme.paper
     if grid.stage == "weights" and not off:
         fill = WEIGHTS.colour(float(np.asarray(grid.values)[row][column]))
-    box = [] if fill == theme.paper else [rect(x, y, width, ROW, css(fill))]
+    box = [] if fill == theme.paper else [rect(x, y, width, ROW, css(fill), **CRISP)]
     return [*box, Text(texts[row][column], x + width - 5, y + 13.5, SIZE, css(ink_on(fill)), "end")]
