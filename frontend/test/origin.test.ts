@@ -35,7 +35,14 @@ test("what is told of every cell of every stage adds up to it", () => {
 test("q is told in the names of the embedding, with the cells it comes from", () => {
   const layers = layersOf(small());
   const origin = told(originOf(layers, cell("q", 3, 0)), "projected");
-  assert.deepEqual(origin.terms.map(({ name, a, b }) => [name, a, b]), [["Word", 0.5, 0], ["Animal", 0, 1], ["Action", 0.5, 0]]);
+  assert.deepEqual(
+    origin.terms.map(({ name, a, b }) => [name, a, b]),
+    [
+      ["Word", 0.5, 0],
+      ["Animal", 0, 1],
+      ["Action", 0.5, 0],
+    ],
+  );
   assert.deepEqual(origin.terms[1].from, [cell("x", 3, 1), cell("w_q", 1, 0)]);
 });
 
@@ -65,19 +72,29 @@ test("the scale is told as it came about", () => {
     return told(originOf(layersOf(sheet), cell("scaled", 0, 1)), "scaled").steps.map(({ kind, by }) => [kind, by]);
   };
   assert.deepEqual(kinds(), [["root", 3]]);
-  assert.deepEqual(kinds(edited(small(), { set: "temperature", layer: 0, value: 2 })), [["root", 3], ["temperature", 2]]);
+  assert.deepEqual(kinds(edited(small(), { set: "temperature", layer: 0, value: 2 })), [
+    ["root", 3],
+    ["temperature", 2],
+  ]);
   assert.deepEqual(kinds(edited(small(), { set: "scale", layer: 0, value: 0.3 })), [["scale", 0.3]]);
   const bias = { kind: "alibi", slopes: Float64Array.of(0.5), offset: 0 } as const;
-  assert.deepEqual(kinds(small({ softcap: 3, bias })), [["root", 3], ["softcap", 3], ["bias", -0.5]]);
+  assert.deepEqual(kinds(small({ softcap: 3, bias })), [
+    ["root", 3],
+    ["softcap", 3],
+    ["bias", -0.5],
+  ]);
 });
 
 test("the mask says which part of the rule decides", () => {
   const allowed = {
-    kind: "both", first: { kind: "causal", offset: 0 }, second: { kind: "window", n_back: 1, n_ahead: 0, offset: 0 },
+    kind: "both",
+    first: { kind: "causal", offset: 0 },
+    second: { kind: "window", n_back: 1, n_ahead: 0, offset: 0 },
   } as const;
   const origin = told(originOf(layersOf(small({ allowed })), cell("allowed", 3, 1)), "allowed");
   assert.deepEqual(origin.saying, {
-    kind: "both", allows: false,
+    kind: "both",
+    allows: false,
     parts: [
       { kind: "causal", allows: true, query: 3, key: 1 },
       { kind: "window", allows: false, back: 2, n_back: 1, n_ahead: 0 },
@@ -104,7 +121,13 @@ test("the x of a later layer is what the layer before hands on", () => {
 });
 
 test("an output cell says which head it is of, or what w_o makes it from", () => {
-  const parts = { n_heads: 2, n_kv_heads: 2, w_q: drawn(3, 4, random(1)), w_k: drawn(3, 4, random(2)), w_v: drawn(3, 4, random(3)) };
+  const parts = {
+    n_heads: 2,
+    n_kv_heads: 2,
+    w_q: drawn(3, 4, random(1)),
+    w_k: drawn(3, 4, random(2)),
+    w_v: drawn(3, 4, random(3)),
+  };
   const joined = told(originOf(layersOf(small(parts)), cell("output", 1, 3)), "joined");
   assert.deepEqual([joined.head, joined.column], [1, 1]);
   const projected = told(originOf(layersOf(rich(1)), cell("output", 1, 3)), "projected");
@@ -120,7 +143,9 @@ test("every chain of origins ends in what was given", () => {
   for (let depth = 0; cells.length && depth < 20; depth++) {
     const origins = cells.map((one) => originOf(layers, one));
     for (const origin of origins) assert.ok(Math.abs(retold(origin) - origin.value) < 1e-12);
-    cells = origins.flatMap((origin) => origin.from).filter((one) => !seen.has(JSON.stringify(one)) && seen.add(JSON.stringify(one)));
+    cells = origins
+      .flatMap((origin) => origin.from)
+      .filter((one) => !seen.has(JSON.stringify(one)) && seen.add(JSON.stringify(one)));
   }
   assert.deepEqual(cells, []);
   assert.ok(seen.has(JSON.stringify(cell("x", 1, 0))));
@@ -128,7 +153,13 @@ test("every chain of origins ends in what was given", () => {
 
 test("there is no origin of what is not there", () => {
   const layers = layersOf(small());
-  for (const wrong of [cell("x", 4, 0), cell("x", 0, 3), cell("q", 0, 0, { head: 1 }), cell("w_o", 0, 0), cell("x", 0, 0, { layer: 1 })]) {
+  for (const wrong of [
+    cell("x", 4, 0),
+    cell("x", 0, 3),
+    cell("q", 0, 0, { head: 1 }),
+    cell("w_o", 0, 0),
+    cell("x", 0, 0, { layer: 1 }),
+  ]) {
     assert.throws(() => originOf(layers, wrong), NotHere);
   }
   assert.throws(() => originOf(layers, cell("weighted_values", 0, 0)), NotHere);

@@ -73,7 +73,9 @@ export function originErrors(layers: readonly Layer[]): string[] {
   return layers.flatMap((layer, at) =>
     SHOWN.flatMap((stage) => {
       const cells = cellsOf(layers, at, stage);
-      const tables = new Map([...new Set(cells.map(({ head }) => head))].map((head) => [head, stageOf(layer, stage, head)]));
+      const tables = new Map(
+        [...new Set(cells.map(({ head }) => head))].map((head) => [head, stageOf(layer, stage, head)]),
+      );
       return cells.flatMap((cell) => errorsOf(layers, cell, tables.get(cell.head) as Table));
     }),
   );
@@ -88,7 +90,8 @@ function errorsOf(layers: readonly Layer[], cell: Cell, table: Table): string[] 
   if (!isNear(origin.value, expected)) wrong.push(`${where}: ${origin.value} is shown, ${expected} stands there`);
   if (!isNear(retold(origin), expected)) wrong.push(`${where}: adds up to ${retold(origin)}, ${expected} stands there`);
   for (const { from, a, b } of termsOf(origin)) {
-    if (valueAt(layers, from[0]) !== a || valueAt(layers, from[1]) !== b) wrong.push(`${where}: a term points elsewhere`);
+    if (valueAt(layers, from[0]) !== a || valueAt(layers, from[1]) !== b)
+      wrong.push(`${where}: a term points elsewhere`);
   }
   origin.from.forEach((one) => valueAt(layers, one)); // throws where there is no such cell
   return wrong;

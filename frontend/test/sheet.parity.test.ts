@@ -11,22 +11,48 @@ import { openDocument } from "../src/engine/container";
 import { packed, unpacked } from "../src/engine/address";
 import { stageOf } from "../src/engine/path";
 import type { Layer } from "../src/engine/record";
-import { edited, layersOf, sheetOf, type Edit, type Sheet } from "../src/engine/sheet";
+import { edited, layersOf, Refused, sheetOf, type Edit, type Sheet } from "../src/engine/sheet";
 import { lostIn, toYaml } from "../src/engine/yaml";
 import { originErrors } from "./origin_sums";
+import { random } from "./sheet_cases";
 
 const HOSTILE = [
-  `it's "quoted"`, "a: b", "# not a comment", "| block", "</script><script>alert(1)</script>", "two\nlines", "🙂‍↕️", "שלום",
-  "\u202eturned", "", "no", "null", "- item", "*alias", "!tag", "{", "%", "@", "`", "2026", "1e3", "a#2", "\u0000", " space ",
+  `it's "quoted"`,
+  "a: b",
+  "# not a comment",
+  "| block",
+  "</script><script>alert(1)</script>",
+  "two\nlines",
+  "🙂‍↕️",
+  "שלום",
+  "\u202eturned",
+  "",
+  "no",
+  "null",
+  "- item",
+  "*alias",
+  "!tag",
+  "{",
+  "%",
+  "@",
+  "`",
+  "2026",
+  "1e3",
+  "a#2",
+  "\u0000",
+  " space ",
 ];
 
+const PROJECTED = ["w_q", "w_k", "w_v", "w_o"] as const;
 const STAGES = ["x", "q", "k", "v", "scores", "scaled", "weights", "mixed", "output"] as const;
 
 function openedLayers(path: string): Layer[] {
   const file = readFileSync(path);
   const length = Number(file.readBigUInt64LE(0));
   const bytes = new DataView(file.buffer, file.byteOffset + 8 + length, file.length - 8 - length);
-  const document = openDocument(file.toString("utf8", 8, 8 + length), bytes, () => Promise.reject(new Error("all is here")));
+  const document = openDocument(file.toString("utf8", 8, 8 + length), bytes, () =>
+    Promise.reject(new Error("all is here")),
+  );
   return document.facts.map((_, at) => document.layer(at) as Layer);
 }
 
@@ -58,17 +84,54 @@ function editsOf(sheet: Sheet): Record<string, Edit[]> {
     temperature: [{ set: "temperature", layer: last, value: 0.2 }],
     renamed: renames,
     hostile,
-    tokens: [{ add: "token", at: 1, text: "new" }, { move: "token", from: 0, to: 2 }, { remove: "token", at: 0 }],
+    tokens: [
+      { add: "token", at: 1, text: "new" },
+      { move: "token", from: 0, to: 2 },
+      { remove: "token", at: 0 },
+    ],
     dimensions: [
       ...named,
-      { add: "dimension", at: 1, text: "no" }, { set: "x", layer: 0, row: 0, column: 1, value: 2 },
-      { move: "dimension", from: 0, to: 2 }, { remove: "dimension", at: 1 },
+      { add: "dimension", at: 1, text: "no" },
+      { set: "x", layer: 0, row: 0, column: 1, value: 2 },
+      { move: "dimension", from: 0, to: 2 },
+      { remove: "dimension", at: 1 },
     ],
   };
 }
 
-function variantOf(sheet: Sheet, edits: readonly Edit[]) {
-  const after = edits.reduce(edited, sheet);
+/** Edits drawn at random from all kinds; those that are refused change nothing. */
+function wandered(sheet: Sheet, seed: number): Sheet {
+  const draw = random(seed);
+  const whole = (n: number) => Math.min(n - 1, Math.floor(((draw() + 1) / 2) * n));
+  let now = sheet;
+  for (let step = 0; step < 40; step++) {
+    const layer = whole(now.layers.length);
+    const [n, d] = [now.tokens.length, now.x.columns];
+    const edits: Edit[] = [
+      { set: "x", layer, row: whole(n), column: whole(d), value: draw() * 3 },
+      { set: PROJECTED[whole(4)], layer, row: whole(d), column: whole(d), value: draw() * 10 ** whole(9) },
+      { set: "allowed", layer, row: whole(n), column: whole(n), value: draw() > 0 },
+      { set: "scale", layer, value: draw() > 0 ? null : draw() + 1.01 },
+      { set: "temperature", layer, value: draw() + 1.01 },
+      { add: "token", at: whole(n + 1), text: HOSTILE[whole(HOSTILE.length)] },
+      { rename: "token", at: whole(n), text: HOSTILE[whole(HOSTILE.length)] },
+      { remove: "token", at: whole(n) },
+      { move: "token", from: whole(n), to: whole(n) },
+      { add: "dimension", at: whole(d + 1), text: HOSTILE[whole(HOSTILE.length)] },
+      { rename: "dimension", at: whole(d), text: HOSTILE[whole(HOSTILE.length)] },
+      { remove: "dimension", at: whole(d) },
+      { move: "dimension", from: whole(d), to: whole(d) },
+    ];
+    try {
+      now = edited(now, edits[whole(edits.length)]);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+    }
+  }
+  return now;
+}
+
+function variantOf(sheet: Sheet, after: Sheet) {
   const address = packed(after, sheet);
   const again = address === null ? sheet : unpacked(address, sheet);
   return {
@@ -93,8 +156,11 @@ for (const name of names) {
     const sheet = sheetOf(layers);
     assert.ok(sheet);
     assert.deepEqual(originErrors(layersOf(sheet)), []);
-    const variants = Object.entries({ unedited: [], ...editsOf(sheet) });
-    report[name] = Object.fromEntries(variants.map(([kind, edits]) => [kind, variantOf(sheet, edits)]));
+    const variants = Object.entries({ unedited: [], ...editsOf(sheet) }).map(([kind, edits]) => {
+      return [kind, variantOf(sheet, edits.reduce(edited, sheet))];
+    });
+    const walks = [1, 2, 3, 4].map((seed) => [`walk ${seed}`, variantOf(sheet, wandered(sheet, seed))]);
+    report[name] = Object.fromEntries([...variants, ...walks]);
   });
 }
 

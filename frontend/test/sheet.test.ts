@@ -12,19 +12,24 @@ function stage(sheet: Sheet, name: Stage, layer = 0, head = 0): number[] {
 
 function rows(sheet: Sheet, name: Stage, layer = 0): number[][] {
   const { columns, values } = stageOf(layersOf(sheet)[layer], name, 0);
-  return Array.from({ length: values.length / columns }, (_, at) => Array.from(values.subarray(at * columns, (at + 1) * columns)));
+  return Array.from({ length: values.length / columns }, (_, at) =>
+    Array.from(values.subarray(at * columns, (at + 1) * columns)),
+  );
 }
 
 function assertNear(actual: readonly number[], expected: readonly number[]): void {
   assert.equal(actual.length, expected.length);
-  actual.forEach((value, at) => assert.ok(Math.abs(value - expected[at]) <= 1e-12, `${value} is not ${expected[at]} (${at})`));
+  actual.forEach((value, at) =>
+    assert.ok(Math.abs(value - expected[at]) <= 1e-12, `${value} is not ${expected[at]} (${at})`),
+  );
 }
 
 function refuses(sheet: Sheet, edit: unknown, reason: Reason, data?: object): void {
   const before = JSON.stringify(sheet);
   assert.throws(
     () => edited(sheet, edit as Edit),
-    (error) => error instanceof Refused && error.reason === reason && (!data || (assert.deepEqual(error.data, data), true)),
+    (error) =>
+      error instanceof Refused && error.reason === reason && (!data || (assert.deepEqual(error.data, data), true)),
     `${JSON.stringify(edit)} is not refused as ${reason}`,
   );
   assert.equal(JSON.stringify(sheet), before);
@@ -39,25 +44,48 @@ test("a sheet of layers makes these layers, residual, grouped heads, rotation an
     const layers = layersOf(sheet);
     const again = sheetOf(layers);
     assert.ok(again);
-    assert.deepEqual(again.layers.map((layer) => layer.x), sheet.layers.map(() => null));
-    assert.deepEqual(layersOf(again).map((layer) => layer.q), layers.map((layer) => layer.q));
+    assert.deepEqual(
+      again.layers.map((layer) => layer.x),
+      sheet.layers.map(() => null),
+    );
+    assert.deepEqual(
+      layersOf(again).map((layer) => layer.q),
+      layers.map((layer) => layer.q),
+    );
   }
 });
 
 test("q is x · W + b, dealt to heads in order", () => {
-  const w = tableOf([[1, 2, 3, 4], [0, 1, 0, 1]]);
+  const w = tableOf([
+    [1, 2, 3, 4],
+    [0, 1, 0, 1],
+  ]);
   const layer = layerOf({ w_q: w, w_k: w, w_v: w, b_q: Float64Array.of(0, 0, 0, 10), n_heads: 2, n_kv_heads: 2 });
-  const sheet = sheetFrom(["a", "b"], null, tableOf([[1, 0], [1, 2]]), [layer]);
+  const sheet = sheetFrom(
+    ["a", "b"],
+    null,
+    tableOf([
+      [1, 0],
+      [1, 2],
+    ]),
+    [layer],
+  );
   assert.deepEqual(stage(sheet, "q", 0, 0), [1, 2, 1, 4]);
   assert.deepEqual(stage(sheet, "q", 0, 1), [3, 14, 3, 16]);
 });
 
 test("rotation turns pairs by position, both pairings", () => {
   const [cos, sin] = [Math.cos(1), Math.sin(1)];
-  for (const [interleaved, expected] of [[true, [cos, sin]], [false, [cos, 0, sin, 0]]] as const) {
+  for (const [interleaved, expected] of [
+    [true, [cos, sin]],
+    [false, [cos, 0, sin, 0]],
+  ] as const) {
     const n = expected.length;
     const layer = layerOf({
-      w_q: identity(n), w_k: identity(n), w_v: identity(n), rotation: { kind: "rotary", base: 10_000, interleaved, offset: 0 },
+      w_q: identity(n),
+      w_k: identity(n),
+      w_v: identity(n),
+      rotation: { kind: "rotary", base: 10_000, interleaved, offset: 0 },
     });
     const x = tableOf([0, 1].map(() => Array.from({ length: n }, (_, at) => Number(at === 0))));
     assertNear(stage(sheetFrom(["a", "b"], null, x, [layer]), "q").slice(n), expected);
@@ -107,16 +135,25 @@ test("an edit makes a new sheet, and all that follows from it", () => {
   assert.notDeepEqual(stage(after, "output", 0), stage(before, "output", 0));
   assert.notDeepEqual(stage(after, "weights", 1), stage(before, "weights", 1));
   const [x, output] = [stage(after, "x", 0), stage(after, "output", 0)];
-  assertNear(stage(after, "x", 1), x.map((value, at) => value + output[at]));
+  assertNear(
+    stage(after, "x", 1),
+    x.map((value, at) => value + output[at]),
+  );
 });
 
 test("scale and temperature: the root of the width unless given, divided by the temperature", () => {
   const sheet = made(small(), { set: "temperature", layer: 0, value: 2 });
   const scores = stage(sheet, "scores");
-  assertNear(stage(sheet, "scaled"), scores.map((score) => score / Math.sqrt(3) / 2));
+  assertNear(
+    stage(sheet, "scaled"),
+    scores.map((score) => score / Math.sqrt(3) / 2),
+  );
   assert.equal(sheet.layers[0].source.details.temperature, 2);
   const scaled = made(sheet, { set: "scale", layer: 0, value: 0.25 });
-  assertNear(stage(scaled, "scaled"), scores.map((score) => score / 8));
+  assertNear(
+    stage(scaled, "scaled"),
+    scores.map((score) => score / 8),
+  );
   const back = made(scaled, { set: "scale", layer: 0, value: null }, { set: "temperature", layer: 0, value: 1 });
   assert.equal(layersOf(back)[0].rule.scale, null);
   const again = sheetOf(layersOf(sheet));
@@ -126,7 +163,12 @@ test("scale and temperature: the root of the width unless given, divided by the 
 test("one cell of the mask makes a table of the rule", () => {
   const sheet = small({ allowed: { kind: "causal", offset: 0 } });
   const after = edited(sheet, { set: "allowed", layer: 0, row: 0, column: 3, value: true });
-  assert.deepEqual(rows(after, "allowed"), [[1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]);
+  assert.deepEqual(rows(after, "allowed"), [
+    [1, 0, 0, 1],
+    [1, 1, 0, 0],
+    [1, 1, 1, 0],
+    [1, 1, 1, 1],
+  ]);
   const same = edited(sheet, { set: "allowed", layer: 0, row: 0, column: 3, value: false });
   assert.equal(same.layers[0].allowed.kind, "causal");
 });
@@ -145,29 +187,62 @@ test("what is typed wrong is refused, with its reason, and nothing changes", () 
   refuses(small(), { set: "scale", layer: 0, value: 0 }, "not_in_range", { what: "scale", least: 1e-30, most: 1e30 });
   refuses(small(), { set: "temperature", layer: 0, value: -1 }, "not_in_range");
   const tiny = edited(small(), { set: "scale", layer: 0, value: 1e-20 });
-  refuses(tiny, { set: "temperature", layer: 0, value: 1e20 }, "not_in_range", { what: "scale/temperature", least: 1e-30, most: 1e30 });
+  refuses(tiny, { set: "temperature", layer: 0, value: 1e20 }, "not_in_range", {
+    what: "scale/temperature",
+    least: 1e-30,
+    most: 1e30,
+  });
   refuses(small(), { set: "allowed", layer: 0, row: 0, column: 0, value: 1 }, "not_yes_or_no");
-  const one = small({ allowed: { kind: "table", columns: 4, cells: Uint8Array.from({ length: 16 }, (_, at) => Number(at === 5)) } });
+  const one = small({
+    allowed: { kind: "table", columns: 4, cells: Uint8Array.from({ length: 16 }, (_, at) => Number(at === 5)) },
+  });
   refuses(one, { set: "allowed", layer: 0, row: 1, column: 1, value: false }, "nothing_allowed", { layer: 0 });
 });
 
 test("numbers whose products would not fit are refused", () => {
-  const large = made(small(), { set: "x", layer: 0, row: 0, column: 0, value: 1e90 }, { set: "w_q", layer: 0, row: 0, column: 0, value: 1e90 });
+  const large = made(
+    small(),
+    { set: "x", layer: 0, row: 0, column: 0, value: 1e90 },
+    { set: "w_q", layer: 0, row: 0, column: 0, value: 1e90 },
+  );
   refuses(large, { set: "w_k", layer: 0, row: 0, column: 0, value: 1e90 }, "overflow", { layer: 0, stage: "scores" });
   const scaled = edited(small(), { set: "scale", layer: 0, value: 1e30 });
-  const near = made(scaled, { set: "x", layer: 0, row: 0, column: 0, value: 1e100 }, { set: "w_q", layer: 0, row: 0, column: 0, value: 1e70 });
+  const near = made(
+    scaled,
+    { set: "x", layer: 0, row: 0, column: 0, value: 1e100 },
+    { set: "w_q", layer: 0, row: 0, column: 0, value: 1e70 },
+  );
   refuses(near, { set: "w_q", layer: 0, row: 0, column: 0, value: 1e90 }, "overflow", { layer: 0, stage: "scaled" });
 });
 
 test("a number as people type it", () => {
-  const typed = { "1": 1, " -0.5 ": -0.5, ".5": 0.5, "3.": 3, "1e-3": 0.001, "\u22122": -2, "\uff11\uff12": 12, "-0": 0 };
+  const typed = {
+    "1": 1,
+    " -0.5 ": -0.5,
+    ".5": 0.5,
+    "3.": 3,
+    "1e-3": 0.001,
+    "\u22122": -2,
+    "\uff11\uff12": 12,
+    "-0": 0,
+  };
   for (const [text, value] of Object.entries(typed)) assert.equal(numberOf(text), value);
   const wrong: Record<string, Reason> = {
-    "": "not_a_number", x: "not_a_number", "0x10": "not_a_number", "1 2": "not_a_number", Infinity: "not_a_number",
-    "1,5": "comma", "1e999": "not_finite", "1e101": "too_large",
+    "": "not_a_number",
+    x: "not_a_number",
+    "0x10": "not_a_number",
+    "1 2": "not_a_number",
+    Infinity: "not_a_number",
+    "1,5": "comma",
+    "1e999": "not_finite",
+    "1e101": "too_large",
   };
   for (const [text, reason] of Object.entries(wrong)) {
-    assert.throws(() => numberOf(text), (error) => error instanceof Refused && error.reason === reason, text);
+    assert.throws(
+      () => numberOf(text),
+      (error) => error instanceof Refused && error.reason === reason,
+      text,
+    );
   }
 });
 
@@ -176,22 +251,42 @@ test("a number as people type it", () => {
 test("tokens come, go and move with their rows, whatever they are called", () => {
   const hostile = ["", "the", "two\nlines", "</script>", "null"];
   const sheet = hostile.reduce((one, text, at) => edited(one, { add: "token", at, text }), small());
-  assert.deepEqual(sheet.tokens.map((token) => token.text), [...hostile, "the", "cat", "saw", "it"]);
+  assert.deepEqual(
+    sheet.tokens.map((token) => token.text),
+    [...hostile, "the", "cat", "saw", "it"],
+  );
   assert.deepEqual(rows(sheet, "x")[0], [0, 0, 0]);
   assert.deepEqual(rows(sheet, "x").slice(5), rows(small(), "x"));
   const gone = hostile.reduce((one) => edited(one, { remove: "token", at: 0 }), sheet);
   assert.deepEqual(stage(gone, "output"), stage(small(), "output"));
   const moved = edited(small(), { move: "token", from: 0, to: 3 });
-  assert.deepEqual(moved.tokens.map((token) => token.text), ["cat", "saw", "it", "the"]);
+  assert.deepEqual(
+    moved.tokens.map((token) => token.text),
+    ["cat", "saw", "it", "the"],
+  );
   const [before, after] = [rows(small(), "weights"), rows(moved, "weights")];
-  [1, 2, 3, 0].forEach((row, at) => assertNear(after[at], [1, 2, 3, 0].map((column) => before[row][column])));
+  [1, 2, 3, 0].forEach((row, at) =>
+    assertNear(
+      after[at],
+      [1, 2, 3, 0].map((column) => before[row][column]),
+    ),
+  );
 });
 
 test("the token to look at, the sentence and the spans follow", () => {
   const added = edited(small(), { add: "token", at: 0, text: "\u1100\u1161" });
   assert.equal(added.layers[0].source.details.focus, 3);
   assert.equal(added.layers[0].source.details.sentence, "\uac00 the cat saw it");
-  assert.deepEqual(added.tokens.map((token) => token.span), [[0, 1], [2, 5], [6, 9], [10, 13], [14, 16]]);
+  assert.deepEqual(
+    added.tokens.map((token) => token.span),
+    [
+      [0, 1],
+      [2, 5],
+      [6, 9],
+      [10, 13],
+      [14, 16],
+    ],
+  );
   assert.equal(edited(small(), { remove: "token", at: 2 }).layers[0].source.details.focus, undefined);
   const renamed = edited(added, { rename: "token", at: 2, text: "🐈 dog" });
   assert.equal(renamed.layers[0].source.details.sentence, "\uac00 the 🐈 dog saw it");
@@ -205,24 +300,53 @@ test("rules that name tokens follow them", () => {
   const of = (allowed: Sheet["layers"][0]["allowed"], edit: Edit) => rows(edited(small({ allowed }), edit), "allowed");
   const add: Edit = { add: "token", at: 1, text: "new" };
   const table = of({ kind: "table", columns: 4, cells }, add);
-  assert.deepEqual(table, [[1, 1, 0, 0, 0], [1, 1, 1, 1, 1], [0, 1, 1, 0, 0], [0, 1, 0, 1, 0], [0, 1, 0, 0, 1]]);
-  assert.deepEqual(of({ kind: "table", columns: 4, cells }, { remove: "token", at: 0 }), rows(sheetFrom(["", "", ""], null, identity(3), [
-    layerOf({ w_q: identity(3), w_k: identity(3), w_v: identity(3), allowed: { kind: "table", columns: 3, cells: Uint8Array.from(identity(3).values) } }),
-  ]), "allowed"));
+  assert.deepEqual(table, [
+    [1, 1, 0, 0, 0],
+    [1, 1, 1, 1, 1],
+    [0, 1, 1, 0, 0],
+    [0, 1, 0, 1, 0],
+    [0, 1, 0, 0, 1],
+  ]);
+  assert.deepEqual(
+    of({ kind: "table", columns: 4, cells }, { remove: "token", at: 0 }),
+    rows(
+      sheetFrom(["", "", ""], null, identity(3), [
+        layerOf({
+          w_q: identity(3),
+          w_k: identity(3),
+          w_v: identity(3),
+          allowed: { kind: "table", columns: 3, cells: Uint8Array.from(identity(3).values) },
+        }),
+      ]),
+      "allowed",
+    ),
+  );
   assert.deepEqual(of({ kind: "padding", keys: Uint8Array.of(1, 0, 1, 0) }, add)[0], [1, 1, 0, 1, 0]);
-  assert.deepEqual(of({ kind: "padding", keys: Uint8Array.of(1, 0, 1, 0) }, { move: "token", from: 1, to: 0 })[0], [0, 1, 1, 0]);
+  assert.deepEqual(
+    of({ kind: "padding", keys: Uint8Array.of(1, 0, 1, 0) }, { move: "token", from: 1, to: 0 })[0],
+    [0, 1, 1, 0],
+  );
   assert.deepEqual(of({ kind: "document", ids: Int32Array.of(7, 8, 8, 8), offset: 0 }, add)[0], [1, 1, 0, 0, 0]);
   const causal = { kind: "causal", offset: 0 } as const;
-  assert.deepEqual(of({ kind: "both", first: causal, second: { kind: "padding", keys: Uint8Array.of(0, 1, 1, 1) } }, add)[2], [0, 1, 1, 0, 0]);
+  assert.deepEqual(
+    of({ kind: "both", first: causal, second: { kind: "padding", keys: Uint8Array.of(0, 1, 1, 1) } }, add)[2],
+    [0, 1, 1, 0, 0],
+  );
   const biased = edited(small({ bias: { kind: "bias_table", array } }), { move: "token", from: 0, to: 1 });
   const [scores, scaled] = [stage(biased, "scores"), stage(biased, "scaled")];
-  assertNear(scaled.slice(0, 4).map((s, at) => s - scores[at] / Math.sqrt(3)), [5, 4, 6, 7]);
+  assertNear(
+    scaled.slice(0, 4).map((s, at) => s - scores[at] / Math.sqrt(3)),
+    [5, 4, 6, 7],
+  );
 });
 
 test("tokens that cannot be are refused", () => {
   const one = [0, 0, 0].reduce((sheet) => edited(sheet, { remove: "token", at: 0 }), small());
   refuses(one, { remove: "token", at: 0 }, "last_token");
-  const many = Array.from({ length: 60 }).reduce<Sheet>((sheet) => edited(sheet, { add: "token", at: 0, text: "a" }), small());
+  const many = Array.from({ length: 60 }).reduce<Sheet>(
+    (sheet) => edited(sheet, { add: "token", at: 0, text: "a" }),
+    small(),
+  );
   refuses(many, { add: "token", at: 0, text: "b" }, "too_many_tokens", { most: 64 });
   refuses(small(), { add: "token", at: 5, text: "b" }, "no_such_place", { what: "token" });
   refuses(small(), { rename: "token", at: 4, text: "b" }, "no_such_place");
@@ -239,7 +363,10 @@ test("tokens that cannot be are refused", () => {
 test("a dimension that moves takes its rows and columns along, through all layers", () => {
   for (const before of [small(), deep()]) {
     const after = edited(before, { move: "dimension", from: 0, to: 2 });
-    assert.deepEqual(after.dimensions, [1, 2, 0].map((at) => before.dimensions?.[at]));
+    assert.deepEqual(
+      after.dimensions,
+      [1, 2, 0].map((at) => before.dimensions?.[at]),
+    );
     before.layers.forEach((_, layer) => {
       assertNear(stage(after, "weights", layer), stage(before, "weights", layer));
       const expected = rows(before, "output", layer).map((row) => [row[1], row[2], row[0]]);
@@ -255,10 +382,16 @@ test("a new dimension is 0 in every token and asks for its like", () => {
       assertNear(stage(after, "scores", layer === 0 ? 0 : 0), stage(before, "scores"));
       const { w_q, w_v } = after.layers[layer];
       assert.deepEqual([w_q.rows, w_q.columns, w_v.columns], [4, 4, 4]);
-      assert.deepEqual([0, 1, 2, 3].map((at) => w_q.values[4 + at]), [0, 1, 0, 0]);
+      assert.deepEqual(
+        [0, 1, 2, 3].map((at) => w_q.values[4 + at]),
+        [0, 1, 0, 0],
+      );
     });
     const back = edited(after, { remove: "dimension", at: 1 });
-    assert.deepEqual(stage(back, "output", before.layers.length - 1), stage(before, "output", before.layers.length - 1));
+    assert.deepEqual(
+      stage(back, "output", before.layers.length - 1),
+      stage(before, "output", before.layers.length - 1),
+    );
   }
 });
 
@@ -289,15 +422,21 @@ test("dimensions that cannot be are refused", () => {
   refuses(small(), { move: "dimension", from: 3, to: 0 }, "no_such_place", { what: "dimension" });
   const one = [0, 0].reduce((sheet) => edited(sheet, { remove: "dimension", at: 0 }), small());
   refuses(one, { remove: "dimension", at: 0 }, "last_dimension");
-  const many = Array.from({ length: 61 }).reduce<Sheet>((sheet, _, at) => edited(sheet, { add: "dimension", at: 0, text: `d${at}` }), small());
+  const many = Array.from({ length: 61 }).reduce<Sheet>(
+    (sheet, _, at) => edited(sheet, { add: "dimension", at: 0, text: `d${at}` }),
+    small(),
+  );
   refuses(many, { add: "dimension", at: 0, text: "more" }, "too_many_dimensions", { most: 64 });
 });
 
 test("a layer that would no longer fit refuses the change", () => {
   const w = { w_q: identity(4), w_k: identity(4), w_v: identity(4) };
-  const sheet = (parts: object) => sheetFrom(["a", "b"], ["A", "B", "C", "D"], drawn(2, 4, random(3)), [layerOf({ ...w, ...parts })]);
+  const sheet = (parts: object) =>
+    sheetFrom(["a", "b"], ["A", "B", "C", "D"], drawn(2, 4, random(3)), [layerOf({ ...w, ...parts })]);
   const add = { add: "dimension", at: 0, text: "E" };
-  refuses(sheet({ rotation: { kind: "rotary", base: 10_000, interleaved: false, offset: 0 } }), add, "rotary", { layer: 0 });
+  refuses(sheet({ rotation: { kind: "rotary", base: 10_000, interleaved: false, offset: 0 } }), add, "rotary", {
+    layer: 0,
+  });
   const heads = { n_heads: 2, n_kv_heads: 2 };
   refuses(sheet({ ...heads, residual: true }), add, "joined_heads", { layer: 0 });
   refuses(sheet(heads), { move: "dimension", from: 0, to: 1 }, "joined_heads", { layer: 0 });
@@ -310,7 +449,9 @@ test("changes: only what an edit reached, with what stood there before", () => {
   const before = small();
   const after = edited(before, { set: "x", layer: 0, row: 1, column: 1, value: 2 });
   const seen = changes(layersOf(before), layersOf(after));
-  assert.deepEqual(seen.of(0, "x"), [{ cell: { layer: 0, stage: "x", head: 0, row: 1, column: 1 }, before: 1, after: 2 }]);
+  assert.deepEqual(seen.of(0, "x"), [
+    { cell: { layer: 0, stage: "x", head: 0, row: 1, column: 1 }, before: 1, after: 2 },
+  ]);
   assert.deepEqual(seen.of(0, "w_q"), []);
   assert.deepEqual([...new Set(seen.of(0, "q").map(({ cell }) => cell.row))], [1]);
   for (const { cell } of seen.of(0, "scores")) assert.ok(cell.row === 1 || cell.column === 1);
@@ -321,8 +462,12 @@ test("changes: only what an edit reached, with what stood there before", () => {
 
 test("changes: a token is found again wherever it stands, a new one has no before", () => {
   const before = small();
-  const marks = (stage: Stage, ...edits: Edit[]) => changes(layersOf(before), layersOf(made(before, ...edits))).of(0, stage);
-  const [rename, move]: Edit[] = [{ rename: "token", at: 0, text: "a" }, { move: "token", from: 0, to: 2 }];
+  const marks = (stage: Stage, ...edits: Edit[]) =>
+    changes(layersOf(before), layersOf(made(before, ...edits))).of(0, stage);
+  const [rename, move]: Edit[] = [
+    { rename: "token", at: 0, text: "a" },
+    { move: "token", from: 0, to: 2 },
+  ];
   for (const stage of ["x", "q", "weights", "output"] as const) {
     assert.deepEqual(marks(stage, rename), []);
     assert.deepEqual(marks(stage, rename, move), []);
@@ -346,5 +491,6 @@ test("changes: a new token changes the weights of others, and marks none of its 
 test("changes: a new dimension marks what it changes, and nothing by rounding", () => {
   const before = edited(small(), { set: "scale", layer: 0, value: 0.3 });
   const seen = changes(layersOf(before), layersOf(edited(before, { add: "dimension", at: 0, text: "New" })));
-  for (const stage of ["x", "w_q", "q", "scores", "weights", "output"] as const) assert.deepEqual(seen.of(0, stage), []);
+  for (const stage of ["x", "w_q", "q", "scores", "weights", "output"] as const)
+    assert.deepEqual(seen.of(0, stage), []);
 });

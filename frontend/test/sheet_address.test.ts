@@ -8,21 +8,39 @@ import { deep, rich, small } from "./sheet_cases";
 function assertSame(sheet: Sheet, again: Sheet): void {
   assert.equal(toYaml(again), toYaml(sheet));
   assert.deepEqual(again.tokens, sheet.tokens);
-  const parts = (one: Sheet) => layersOf(one).map(({ q, k, v, source, rule }) => [q, k, v, source, rule.scale, rule.bias]);
+  const parts = (one: Sheet) =>
+    layersOf(one).map(({ q, k, v, source, rule }) => [q, k, v, source, rule.scale, rule.bias]);
   assert.deepEqual(parts(again), parts(sheet));
 }
 
 const EDITS: readonly (readonly Edit[])[] = [
   [{ set: "x", layer: 0, row: 0, column: 1, value: 0.1 + 0.2 }],
-  [{ set: "allowed", layer: 0, row: 0, column: 1, value: false }, { set: "temperature", layer: 0, value: 3 }],
+  [
+    { set: "allowed", layer: 0, row: 0, column: 1, value: false },
+    { set: "temperature", layer: 0, value: 3 },
+  ],
   [{ set: "scale", layer: 0, value: 0.1 }],
-  [{ rename: "token", at: 0, text: "</script>" }, { move: "token", from: 0, to: 2 }],
-  [{ add: "token", at: 1, text: "한국어 🙂" }, { remove: "token", at: 0 }, { set: "x", layer: 0, row: 0, column: 0, value: 7 }],
-  [{ add: "dimension", at: 0, text: "New" }, { rename: "dimension", at: 2, text: "한국어" }, { move: "dimension", from: 0, to: 1 }],
+  [
+    { rename: "token", at: 0, text: "</script>" },
+    { move: "token", from: 0, to: 2 },
+  ],
+  [
+    { add: "token", at: 1, text: "한국어 🙂" },
+    { remove: "token", at: 0 },
+    { set: "x", layer: 0, row: 0, column: 0, value: 7 },
+  ],
+  [
+    { add: "dimension", at: 0, text: "New" },
+    { rename: "dimension", at: 2, text: "한국어" },
+    { move: "dimension", from: 0, to: 1 },
+  ],
 ];
 
 test("a link carries every edit", () => {
-  const table = { kind: "bias_table", array: { heads: 1, rows: 4, width: 4, values: Float64Array.from({ length: 16 }, (_, at) => at) } } as const;
+  const table = {
+    kind: "bias_table",
+    array: { heads: 1, rows: 4, width: 4, values: Float64Array.from({ length: 16 }, (_, at) => at) },
+  } as const;
   const document = { kind: "document", ids: Int32Array.of(0, 0, 1, 1), offset: 0 } as const;
   for (const original of [small(), deep(), small({ bias: table, allowed: document })]) {
     for (const edits of EDITS) {
@@ -61,7 +79,8 @@ test("a link that was cut or changed is refused, at every letter", () => {
     const other = text[at] === "A" ? "B" : "A";
     assert.equal(refusedAs(text.slice(0, at) + other + text.slice(at + 1), small()), "damaged", `letter ${at}`);
   }
-  for (const wrong of ["", ".", "💥", "a.b.c", `${text}.`, "%00"]) assert.equal(refusedAs(wrong, small()), "damaged", wrong);
+  for (const wrong of ["", ".", "💥", "a.b.c", `${text}.`, "%00"])
+    assert.equal(refusedAs(wrong, small()), "damaged", wrong);
 });
 
 test("a link to another example is refused as such", () => {
@@ -82,17 +101,49 @@ test("what a forged link holds is checked as an edit is", () => {
   const layer = (parts: object) => ({ layers: { 0: parts } });
   const wrong: Record<string, object[]> = {
     damaged: [
-      { tokens: [] }, { tokens: [0, 0] }, { tokens: [4] }, { tokens: "abc" }, { tokens: [["0", "a"]] }, { tokens: Array(65).fill([null, "a"]) },
-      { dimensions: ["A"] }, { dimensions: "A" }, { x: { cells: [99, 1] } }, { x: { cells: [-1, 1] } }, { x: { cells: 3 } }, { x: [] },
-      { x: { size: [2, 3], cells: [] } }, { x: { size: [1e9, 1e9], cells: [] } }, { layers: { 1: {} } }, { layers: [] }, { layers: { 0: 1 } },
-      { layers: JSON.parse('{"__proto__": {}}') }, layer({ allowed: "ff" }), layer({ allowed: "zzzz" }), layer({ allowed: 3 }),
-      layer({ numbers: { w_q: { size: [3, 0], cells: [] } } }), layer({ numbers: { w_k: { size: [3, 2], cells: [] } } }),
-      { said: { focus: 4 } }, { said: { sentence: 3 } }, { said: { meaning: 3 } }, { said: { meaning: { a: 3 } } }, { said: 3 },
+      { tokens: [] },
+      { tokens: [0, 0] },
+      { tokens: [4] },
+      { tokens: "abc" },
+      { tokens: [["0", "a"]] },
+      { tokens: Array(65).fill([null, "a"]) },
+      { dimensions: ["A"] },
+      { dimensions: "A" },
+      { x: { cells: [99, 1] } },
+      { x: { cells: [-1, 1] } },
+      { x: { cells: 3 } },
+      { x: [] },
+      { x: { size: [2, 3], cells: [] } },
+      { x: { size: [1e9, 1e9], cells: [] } },
+      { layers: { 1: {} } },
+      { layers: [] },
+      { layers: { 0: 1 } },
+      { layers: JSON.parse('{"__proto__": {}}') },
+      layer({ allowed: "ff" }),
+      layer({ allowed: "zzzz" }),
+      layer({ allowed: 3 }),
+      layer({ numbers: { w_q: { size: [3, 0], cells: [] } } }),
+      layer({ numbers: { w_k: { size: [3, 2], cells: [] } } }),
+      { said: { focus: 4 } },
+      { said: { sentence: 3 } },
+      { said: { meaning: 3 } },
+      { said: { meaning: { a: 3 } } },
+      { said: 3 },
     ],
-    not_a_number: [{ x: { cells: [0] } }, { x: { cells: [0, null] } }, { x: { cells: [0, "1"] } }, layer({ scale: "2" })],
+    not_a_number: [
+      { x: { cells: [0] } },
+      { x: { cells: [0, null] } },
+      { x: { cells: [0, "1"] } },
+      layer({ scale: "2" }),
+    ],
     too_large: [{ x: { cells: [0, 1e200] } }, layer({ numbers: { w_q: { cells: [0, 1e200] } } })],
     not_in_range: [layer({ scale: 0 }), layer({ temperature: -1 })],
-    not_text: [{ tokens: [[0, 3], 1, 2, 3] }, { tokens: [[0]] }, { dimensions: [1, 2, 3] }, { said: { meaning: { a: { en: 3 } } } }],
+    not_text: [
+      { tokens: [[0, 3], 1, 2, 3] },
+      { tokens: [[0]] },
+      { dimensions: [1, 2, 3] },
+      { said: { meaning: { a: { en: 3 } } } },
+    ],
     too_long: [{ tokens: [[0, "a".repeat(201)], 1, 2, 3] }],
     no_name: [{ dimensions: ["A", "", "C"] }],
     name_twice: [{ dimensions: ["A", "A", "C"] }],
@@ -107,9 +158,14 @@ test("what a forged link holds is checked as an edit is", () => {
 
 test("what an example file cannot say is said to be left out", () => {
   assert.deepEqual(lostIn(small()), []);
-  const lost = lostIn(rich(1)).filter(({ layer }) => layer === 0).map(({ what }) => what);
+  const lost = lostIn(rich(1))
+    .filter(({ layer }) => layer === 0)
+    .map(({ what }) => what);
   assert.deepEqual(lost, ["softcap", "sink", "rotary"]);
   assert.match(toYaml(rich(1)), /^# Not in this file, which has no word for it: layer 0, the soft cap \/ .*소프트캡\n/);
-  const many = Array.from({ length: 61 }).reduce<Sheet>((sheet, _, at) => edited(sheet, { add: "dimension", at: 0, text: `d${at}` }), small());
+  const many = Array.from({ length: 61 }).reduce<Sheet>(
+    (sheet, _, at) => edited(sheet, { add: "dimension", at: 0, text: `d${at}` }),
+    small(),
+  );
   assert.doesNotMatch(toYaml(many), /^#/);
 });

@@ -46,7 +46,11 @@ export function packed(sheet: Sheet, original: Sheet): string | null {
     dimensions: same(sheet.dimensions, original.dimensions) ? undefined : (sheet.dimensions ?? undefined),
     said: saidParts(sheet.layers[0].source, base.layers[0].source),
     x: cellsOf(sheet.x, base.x),
-    layers: something(Object.fromEntries(sheet.layers.map((layer, at) => [at, layerParts(layer, base.layers[at], sheet.tokens.length)]))),
+    layers: something(
+      Object.fromEntries(
+        sheet.layers.map((layer, at) => [at, layerParts(layer, base.layers[at], sheet.tokens.length)]),
+      ),
+    ),
   });
   if (!parts) return null;
   const text = JSON.stringify({ of: hashOf(JSON.stringify(numbersOf(original))), ...parts });
@@ -80,14 +84,18 @@ function same(a: unknown, b: unknown): boolean {
 function base64url(text: string): string {
   const bytes = new TextEncoder().encode(text);
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
-    .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
 }
 
 function partsOf(text: string): Parts {
   try {
     const [body, hash, ...more] = text.split(".");
     const letters = atob(body.replaceAll("-", "+").replaceAll("_", "/"));
-    const plain = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)));
+    const plain = new TextDecoder("utf-8", { fatal: true }).decode(
+      Uint8Array.from(letters, (letter) => letter.charCodeAt(0)),
+    );
     if (more.length || hashOf(plain) !== hash) throw new Refused("damaged");
     return mapIn(JSON.parse(plain)) as unknown as Parts;
   } catch {
@@ -138,7 +146,9 @@ function layerParts(layer: SheetLayer, base: SheetLayer, n: number): LayerParts 
     numbers: something(Object.fromEntries(numbers)),
     scale: layer.scale === base.scale ? undefined : layer.scale,
     temperature: layer.temperature === base.temperature ? undefined : layer.temperature,
-    allowed: same([...tableOf(layer.allowed, n)], [...tableOf(base.allowed, n)]) ? undefined : hexOf(tableOf(layer.allowed, n)),
+    allowed: same([...tableOf(layer.allowed, n)], [...tableOf(base.allowed, n)])
+      ? undefined
+      : hexOf(tableOf(layer.allowed, n)),
     bias: tables.some((table) => table) ? tables.map((table) => table ?? { cells: [] }) : undefined,
   });
 }
@@ -152,7 +162,9 @@ function tableIn(layer: SheetLayer, name: (typeof TABLES)[number] | (typeof VECT
 function cellsOf(table: Table | null, base: Table | null): Cells | undefined {
   if (!table || !base) return undefined;
   const isOfSize = table.rows === base.rows && table.columns === base.columns;
-  const cells = Array.from(table.values).flatMap((value, at) => (value === (isOfSize ? base.values[at] : 0) ? [] : [at, value]));
+  const cells = Array.from(table.values).flatMap((value, at) =>
+    value === (isOfSize ? base.values[at] : 0) ? [] : [at, value],
+  );
   if (isOfSize) return cells.length ? { cells } : undefined;
   return { size: [table.rows, table.columns], cells };
 }
@@ -169,7 +181,9 @@ function asTable({ heads, rows, width, values }: PerHead): Table {
 
 function hexOf(cells: Uint8Array): string {
   const padded = [...cells, 0, 0, 0].slice(0, 4 * Math.ceil(cells.length / 4));
-  return Array.from({ length: padded.length / 4 }, (_, at) => parseInt(padded.slice(4 * at, 4 * at + 4).join(""), 2).toString(16)).join("");
+  return Array.from({ length: padded.length / 4 }, (_, at) =>
+    parseInt(padded.slice(4 * at, 4 * at + 4).join(""), 2).toString(16),
+  ).join("");
 }
 
 // what came in an address --------------------------------------------------------------------------
@@ -179,7 +193,9 @@ function withParts(original: Sheet, parts: Parts): Sheet {
   const dimensions = parts.dimensions === undefined ? sheet.dimensions : namesIn(parts.dimensions);
   const layers = mapIn(parts.layers ?? {});
   if (Object.keys(layers).some((at) => !sheet.layers[Number(at)])) throw new Refused("damaged");
-  const made = sheet.layers.map((layer, at) => withLayerParts(layer, mapIn(layers[at] ?? {}) as LayerParts, sheet.tokens.length));
+  const made = sheet.layers.map((layer, at) =>
+    withLayerParts(layer, mapIn(layers[at] ?? {}) as LayerParts, sheet.tokens.length),
+  );
   return withSaid({ ...sheet, dimensions, x: withCells(sheet.x, parts.x), layers: made }, mapIn(parts.said ?? {}));
 }
 
@@ -208,7 +224,10 @@ function namesIn(parts: unknown): string[] {
 function withLayerParts(layer: SheetLayer, parts: LayerParts, n: number): SheetLayer {
   const numbers = mapIn(parts.numbers ?? {});
   const tables = TABLES.map((name) => [name, layer[name] && withCells(layer[name], numbers[name])]);
-  const vectors = VECTORS.map((name) => [name, tableIn(layer, name) && withCells(tableIn(layer, name) as Table, numbers[name]).values]);
+  const vectors = VECTORS.map((name) => [
+    name,
+    tableIn(layer, name) && withCells(tableIn(layer, name) as Table, numbers[name]).values,
+  ]);
   const temperature = parts.temperature === undefined ? layer.temperature : inRange("temperature", parts.temperature);
   const { source } = layer;
   return {
@@ -217,7 +236,8 @@ function withLayerParts(layer: SheetLayer, parts: LayerParts, n: number): SheetL
     scale: parts.scale === undefined ? layer.scale : parts.scale === null ? null : inRange("scale", parts.scale),
     temperature,
     source: temperature === layer.temperature ? source : { ...source, details: { ...source.details, temperature } },
-    allowed: parts.allowed === undefined ? layer.allowed : { kind: "table", columns: n, cells: bitsIn(parts.allowed, n * n) },
+    allowed:
+      parts.allowed === undefined ? layer.allowed : { kind: "table", columns: n, cells: bitsIn(parts.allowed, n * n) },
     bias: parts.bias === undefined ? layer.bias : withBiasTables(layer.bias, [...listIn(parts.bias)]),
   };
 }
@@ -225,7 +245,8 @@ function withLayerParts(layer: SheetLayer, parts: LayerParts, n: number): SheetL
 function withCells(table: Table, parts: unknown): Table {
   if (parts === undefined) return table;
   const { size, cells } = mapIn(parts);
-  const [rows, columns] = size === undefined ? [table.rows, table.columns] : listIn(size).map((n) => wholeIn(n, MOST + 1));
+  const [rows, columns] =
+    size === undefined ? [table.rows, table.columns] : listIn(size).map((n) => wholeIn(n, MOST + 1));
   const values = size === undefined ? Float64Array.from(table.values) : new Float64Array(rows * columns);
   const said = listIn(cells);
   for (let at = 0; at < said.length; at += 2) values[wholeIn(said[at], values.length)] = finite(said[at + 1]);
@@ -234,7 +255,11 @@ function withCells(table: Table, parts: unknown): Table {
 
 function withBiasTables(bias: Bias | null, parts: unknown[]): Bias | null {
   if (bias?.kind === "sum") {
-    return { ...bias, first: withBiasTables(bias.first, parts) as Bias, second: withBiasTables(bias.second, parts) as Bias };
+    return {
+      ...bias,
+      first: withBiasTables(bias.first, parts) as Bias,
+      second: withBiasTables(bias.second, parts) as Bias,
+    };
   }
   if (bias?.kind !== "bias_table") return bias;
   return { kind: "bias_table", array: { ...bias.array, values: withCells(asTable(bias.array), parts.shift()).values } };
@@ -265,7 +290,8 @@ function sentenceIn(value: unknown): string {
 }
 
 function meaningIn(value: unknown): Record<string, Record<string, string>> {
-  const texts = (words: unknown) => Object.fromEntries(Object.entries(mapIn(words)).map(([lang, text]) => [lang, textOf(text)]));
+  const texts = (words: unknown) =>
+    Object.fromEntries(Object.entries(mapIn(words)).map(([lang, text]) => [lang, textOf(text)]));
   return Object.fromEntries(Object.entries(mapIn(value)).map(([name, words]) => [textOf(name), texts(words)]));
 }
 
@@ -300,21 +326,33 @@ function fitting(sheet: Sheet): Sheet {
     const reads = layer.x?.columns ?? width;
     const writes = outputWidth(layer);
     width = writes;
-    return fitsWidth(layer, reads) && (!layer.residual || reads === writes) && (layer.x?.rows ?? tokens.length) === tokens.length;
+    return (
+      fitsWidth(layer, reads) &&
+      (!layer.residual || reads === writes) &&
+      (layer.x?.rows ?? tokens.length) === tokens.length
+    );
   });
-  if (!fits || x.rows !== tokens.length || (dimensions?.length ?? x.columns) !== x.columns) throw new Refused("damaged");
+  if (!fits || x.rows !== tokens.length || (dimensions?.length ?? x.columns) !== x.columns)
+    throw new Refused("damaged");
   return sheet;
 }
 
 function fitsWidth(layer: SheetLayer, width: number): boolean {
   const { w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, n_heads, n_kv_heads, rotation } = layer;
   const tables = [w_q, w_k, w_v, ...(w_o ? [w_o] : [])];
-  const biases = [[b_q, w_q.columns], [b_k, w_k.columns], [b_v, w_v.columns], [b_o, outputWidth(layer)]] as const;
+  const biases = [
+    [b_q, w_q.columns],
+    [b_k, w_k.columns],
+    [b_v, w_v.columns],
+    [b_o, outputWidth(layer)],
+  ] as const;
   const [dHead, dValue] = [w_q.columns / n_heads, w_v.columns / n_kv_heads];
   return (
     [w_q, w_k, w_v].every((w) => w.rows === width) &&
     tables.every((w) => w.rows > 0 && w.columns > 0 && Math.max(w.rows, w.columns) <= MOST) &&
-    Number.isInteger(dHead) && dHead === w_k.columns / n_kv_heads && Number.isInteger(dValue) &&
+    Number.isInteger(dHead) &&
+    dHead === w_k.columns / n_kv_heads &&
+    Number.isInteger(dValue) &&
     (!w_o || w_o.rows === n_heads * dValue) &&
     (!rotation || dHead % 2 === 0) &&
     biases.every(([b, n]) => b === null || b.length === n)

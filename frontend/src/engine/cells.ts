@@ -21,7 +21,9 @@ const READERS: Readonly<Record<Stage, Reader>> = {
   weights: ofPair((layer, { head, row, column }) => weightAt(layer, head, row, column)),
   weighted_values: (layer, cell) => {
     const [query, value] = [cell.query ?? -1, inHead(layer.v, kvHeadOf(layer, cell.head), cell)];
-    return value === undefined || !isPlace(query, layer.q.rows) ? undefined : weightAt(layer, cell.head, query, cell.row) * value;
+    return value === undefined || !isPlace(query, layer.q.rows)
+      ? undefined
+      : weightAt(layer, cell.head, query, cell.row) * value;
   },
   mixed: ofQuery((layer, { head, row, column }) => rowOf(layer, head, row).mixed?.[column]),
   output: ofQuery((layer, { row, column }) => outputRowOf(layer, row)?.[column]),
@@ -46,7 +48,9 @@ function isPlace(at: number, n: number): boolean {
 }
 
 function inTable(table: Table | null | undefined, { row, column }: Cell): number | undefined {
-  return table && isPlace(row, table.rows) && isPlace(column, table.columns) ? table.values[row * table.columns + column] : undefined;
+  return table && isPlace(row, table.rows) && isPlace(column, table.columns)
+    ? table.values[row * table.columns + column]
+    : undefined;
 }
 
 function inHead(array: PerHead | null, head: number, { row, column }: Cell): number | undefined {
@@ -55,7 +59,8 @@ function inHead(array: PerHead | null, head: number, { row, column }: Cell): num
 }
 
 function ofPair(reader: Reader): Reader {
-  return (layer, cell) => (isPlace(cell.row, layer.q.rows) && isPlace(cell.column, layer.k.rows) ? reader(layer, cell) : undefined);
+  return (layer, cell) =>
+    isPlace(cell.row, layer.q.rows) && isPlace(cell.column, layer.k.rows) ? reader(layer, cell) : undefined;
 }
 
 function ofQuery(reader: Reader): Reader {

@@ -44,8 +44,7 @@ export interface Sheet {
   readonly layers: readonly SheetLayer[];
 }
 
-export const PROJECTIONS = ["w_q", "w_k", "w_v", "w_o"] as const;
-export type Projection = (typeof PROJECTIONS)[number];
+export type Projection = "w_q" | "w_k" | "w_v" | "w_o";
 
 /** An editable sheet of these layers; null where x or the weights did not travel, or it is too large to edit. */
 export function sheetOf(layers: readonly Layer[]): Sheet | null {
@@ -94,7 +93,11 @@ export function temperatureOf(source: Source): number {
 }
 
 /** The rule's scale, parted into what was given as scale and the temperature that was folded into it. */
-function partedScale(scale: number | null, temperature: number, dHead: number): Pick<SheetLayer, "scale" | "temperature"> {
+function partedScale(
+  scale: number | null,
+  temperature: number,
+  dHead: number,
+): Pick<SheetLayer, "scale" | "temperature"> {
   if (scale === null || temperature === 1) return { scale, temperature: 1 };
   const usual = Math.abs(scale * temperature * Math.sqrt(dHead) - 1) <= 1e-12;
   return { scale: usual ? null : scale * temperature, temperature };

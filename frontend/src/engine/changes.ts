@@ -1,8 +1,7 @@
 /** Which numbers an edit changed: for marking cells, with what stood there before. */
 
-import { hasCell, valueAt } from "./cells";
-import { namesOf, stageOf, weightedValuesOf } from "./path";
-import type { Cell, Layer, Stage } from "./record";
+import { namesOf, NotHere, stageOf, weightedValuesOf } from "./path";
+import type { Cell, Layer, Stage, Table } from "./record";
 import { identityOf } from "./token_edits";
 
 /** A number that is another one now. */
@@ -23,6 +22,7 @@ const GIVEN: readonly Stage[] = ["x", "w_q", "w_k", "w_v", "w_o"];
 export class Changes {
   private readonly tokens: Origin;
   private readonly widths = new Map<string, Origin>();
+  private readonly tables = new Map<string, Table | null>();
 
   constructor(
     private readonly before: readonly Layer[],
@@ -34,24 +34,37 @@ export class Changes {
   /** The change of a cell (as it stands now), or null where it is what it was, or is new. */
   at(cell: Cell): Change | null {
     const was = this.cellBefore(cell);
-    if (!was || !hasCell(this.before, was) || !hasCell(this.after, cell)) return null;
-    const [before, after] = [valueAt(this.before, was), valueAt(this.after, cell)];
-    return isSame(before, after, cell) ? null : { cell, before, after };
+    const [before, after] = [was && this.valueOf("before", was), this.valueOf("after", cell)];
+    return before === null || after === null || isSame(before, after, cell) ? null : { cell, before, after };
   }
 
   /** All changes in a stage of a head; of weighted_values, in what one query takes. */
   of(layer: number, stage: Stage, head = 0, query?: number): Change[] {
-    const now = this.after[layer];
     if (query === undefined && stage === "weighted_values") throw new RangeError("weighted_values of which query?");
-    const { rows, columns } = query === undefined ? stageOf(now, stage, head) : weightedValuesOf(now, head, query);
-    const found: Change[] = [];
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        const change = this.at({ layer, stage, head, row, column, ...(query === undefined ? {} : { query }) });
-        if (change) found.push(change);
-      }
+    const from: Omit<Cell, "row" | "column"> = { layer, stage, head, ...(query === undefined ? {} : { query }) };
+    const { rows, columns } = this.tableOf("after", { ...from, row: 0, column: 0 }) ?? { rows: 0, columns: 0 };
+    const cells = Array.from({ length: rows * columns }, (_, at): Cell => {
+      return { ...from, row: Math.floor(at / columns), column: at % columns };
+    });
+    return cells.map((cell) => this.at(cell)).filter((change) => change !== null);
+  }
+
+  private valueOf(when: "before" | "after", cell: Cell): number | null {
+    const table = this.tableOf(when, cell);
+    if (!table || cell.row >= table.rows || cell.column >= table.columns) return null;
+    return table.values[cell.row * table.columns + cell.column];
+  }
+
+  /** The stage that a cell is of, computed once; null where there is none. */
+  private tableOf(when: "before" | "after", { layer, stage, head, query }: Cell): Table | null {
+    const key = `${when} ${layer} ${stage} ${head} ${query}`;
+    let table = this.tables.get(key);
+    if (table === undefined) {
+      const made = this[when][layer];
+      table = made ? stageOrNone(made, stage, head, query) : null;
+      this.tables.set(key, table);
     }
-    return found;
+    return table;
   }
 
   /** Where a cell's number stood before, by its token and its dimension; null: it is new, or nobody can say. */
@@ -91,9 +104,19 @@ export class Changes {
     if (known) return known;
     const [before, after] = [this.before[layer], this.after[layer]];
     const names = before && after ? [namesOf(before, what), namesOf(after, what)] : [null, null];
-    const made = names[0] && names[1] ? orRenamed(names[0], names[1]) : alike(sizeOf(before, what), sizeOf(after, what));
+    const made =
+      names[0] && names[1] ? orRenamed(names[0], names[1]) : alike(sizeOf(before, what), sizeOf(after, what));
     this.widths.set(key, made);
     return made;
+  }
+}
+
+function stageOrNone(layer: Layer, stage: Stage, head: number, query: number | undefined): Table | null {
+  try {
+    return query === undefined ? stageOf(layer, stage, head) : weightedValuesOf(layer, head, query);
+  } catch (error) {
+    if (error instanceof NotHere) return null;
+    throw error;
   }
 }
 

@@ -27,7 +27,10 @@ export function withDimensions(sheet: Sheet, edit: DimensionEdit): Sheet {
     ...sheet,
     dimensions,
     x: rearranged(sheet.x, null, places),
-    layers: layers.map((layer) => ({ ...layer, source: meaningFor(layer.source, (name) => dimensions?.includes(name) ? name : null) })),
+    layers: layers.map((layer) => ({
+      ...layer,
+      source: meaningFor(layer.source, (name) => (dimensions?.includes(name) ? name : null)),
+    })),
   };
 }
 

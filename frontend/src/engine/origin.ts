@@ -64,7 +64,13 @@ export interface Share {
 export type Saying =
   | { readonly kind: "everything" | "table"; readonly allows: boolean }
   | { readonly kind: "causal"; readonly allows: boolean; readonly query: number; readonly key: number }
-  | { readonly kind: "window"; readonly allows: boolean; readonly back: number; readonly n_back: number; readonly n_ahead: number }
+  | {
+      readonly kind: "window";
+      readonly allows: boolean;
+      readonly back: number;
+      readonly n_back: number;
+      readonly n_ahead: number;
+    }
   | { readonly kind: "padding"; readonly allows: boolean }
   | { readonly kind: "document"; readonly allows: boolean; readonly query: number; readonly key: number }
   | { readonly kind: "both" | "either"; readonly allows: boolean; readonly parts: readonly [Saying, Saying] };
@@ -119,10 +125,15 @@ export type Product = Told<"product"> & Term;
 /** Σ weight · value over the keys. */
 export type Mixed = Told<"mixed"> & Sum;
 /** The output without a w_o: a column of one head, + b_o where there is one. */
-export type Joined = Told<"joined"> & { readonly head: number; readonly column: number; readonly mixed: number; readonly bias: number | null };
+export type Joined = Told<"joined"> & {
+  readonly head: number;
+  readonly column: number;
+  readonly mixed: number;
+  readonly bias: number | null;
+};
 
 export type Origin =
-  | Given | Chained | Projected | Rotated | Dot | Scaled | AllowedOrigin | Softmax | Hidden | Product | Mixed | Joined;
+  Given | Chained | Projected | Rotated | Dot | Scaled | AllowedOrigin | Softmax | Hidden | Product | Mixed | Joined;
 
 /** Beyond so many terms, the largest are told one by one and the rest in sum. */
 export const MOST_TERMS = 12;
@@ -201,7 +212,11 @@ function originOfPart(layers: readonly Layer[], cell: Cell, value: number): Orig
 function projectionOf(layer: Layer, { stage, head }: Cell) {
   const part = stage as "q" | "k" | "v";
   const width = (part === "v" ? layer.v : layer[part])?.width ?? 0;
-  return { name: `w_${part}` as const, bias: `b_${part}` as const, first: (part === "q" ? head : kvHeadOf(layer, head)) * width };
+  return {
+    name: `w_${part}` as const,
+    bias: `b_${part}` as const,
+    first: (part === "q" ? head : kvHeadOf(layer, head)) * width,
+  };
 }
 
 function projectedFrom(layer: Layer, cell: Cell): Cell[] {
@@ -242,7 +257,9 @@ function summed(terms: readonly Term[], bias: number | null): Sum {
 /** All where they are few, else the largest, in their order. */
 function largest<T>(all: readonly T[], size: (one: T) => number, always = (_: T) => false): readonly T[] {
   if (all.length <= MOST_TERMS) return all;
-  const order = all.map((one, at) => ({ at, size: always(one) ? Infinity : size(one) })).sort((a, b) => b.size - a.size || a.at - b.at);
+  const order = all
+    .map((one, at) => ({ at, size: always(one) ? Infinity : size(one) }))
+    .sort((a, b) => b.size - a.size || a.at - b.at);
   const kept = order.slice(0, LARGEST_TERMS).map(({ at }) => at);
   return kept.sort((a, b) => a - b).map((at) => all[at]);
 }
@@ -305,7 +322,13 @@ function scaleSteps(layer: Layer, score: number): Step[] {
 }
 
 function originOfAllowed(layers: readonly Layer[], cell: Cell, value: number): Origin {
-  return { kind: "allowed", cell, value, saying: sayingOf(layers[cell.layer].rule.allowed, cell.row, cell.column), from: [] };
+  return {
+    kind: "allowed",
+    cell,
+    value,
+    saying: sayingOf(layers[cell.layer].rule.allowed, cell.row, cell.column),
+    from: [],
+  };
 }
 
 function sayingOf(allowed: Allowed, query: number, key: number): Saying {
@@ -314,12 +337,22 @@ function sayingOf(allowed: Allowed, query: number, key: number): Saying {
     case "causal":
       return { kind: "causal", allows, query: query + allowed.offset, key };
     case "window":
-      return { kind: "window", allows, back: query + allowed.offset - key, n_back: allowed.n_back, n_ahead: allowed.n_ahead };
+      return {
+        kind: "window",
+        allows,
+        back: query + allowed.offset - key,
+        n_back: allowed.n_back,
+        n_ahead: allowed.n_ahead,
+      };
     case "document":
       return { kind: "document", allows, query: allowed.ids[query + allowed.offset], key: allowed.ids[key] };
     case "both":
     case "either":
-      return { kind: allowed.kind, allows, parts: [sayingOf(allowed.first, query, key), sayingOf(allowed.second, query, key)] };
+      return {
+        kind: allowed.kind,
+        allows,
+        parts: [sayingOf(allowed.first, query, key), sayingOf(allowed.second, query, key)],
+      };
     default:
       return { kind: allowed.kind, allows };
   }
@@ -334,7 +367,11 @@ function originOfWeight(layers: readonly Layer[], cell: Cell, value: number): Or
   if (!allowedAt(layer.rule.allowed, query, key)) return { kind: "hidden", cell, value, from: [isAllowed] };
   const { top, total } = shareOf(layer, head, query);
   const all = sharesOf(layer, cell, top);
-  const shares = largest(all, (share) => share.exp, (share) => share.key === key);
+  const shares = largest(
+    all,
+    (share) => share.exp,
+    (share) => share.key === key,
+  );
   const logit = layer.rule.sink?.[head] ?? null;
   const scaled = scaledAt(layer, head, query, key);
   return {
@@ -390,10 +427,24 @@ function originOfOutput(layers: readonly Layer[], cell: Cell, value: number): Or
   const { v, q, heads } = layers[cell.layer];
   const width = v?.width ?? 1;
   const bias = biasIn(heads?.b_o, cell.column);
-  const mixedCell = (at: number): Cell => ({ ...cell, stage: "mixed", head: Math.floor(at / width), column: at % width });
+  const mixedCell = (at: number): Cell => ({
+    ...cell,
+    stage: "mixed",
+    head: Math.floor(at / width),
+    column: at % width,
+  });
   if (!heads?.w_o) {
     const from = mixedCell(cell.column);
-    return { kind: "joined", cell, value, head: from.head, column: from.column, mixed: valueAt(layers, from), bias, from: [from] };
+    return {
+      kind: "joined",
+      cell,
+      value,
+      head: from.head,
+      column: from.column,
+      mixed: valueAt(layers, from),
+      bias,
+      from: [from],
+    };
   }
   const from = Array.from({ length: q.heads * width }, (_, at): Cell[] => [
     mixedCell(at),

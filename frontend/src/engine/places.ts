@@ -5,7 +5,8 @@ import type { Allowed, Bias, PerHead, Table } from "./record";
 /** For each place after the edit, the place before it; null: it is new. */
 export type Places = readonly (number | null)[];
 
-type Arrangement = { add: string; at: number } | { remove: string; at: number } | { move: string; from: number; to: number };
+type Arrangement =
+  { add: string; at: number } | { remove: string; at: number } | { move: string; from: number; to: number };
 
 export function placesOf(edit: Arrangement, n: number): Places {
   const places: (number | null)[] = Array.from({ length: n }, (_, at) => at);
@@ -23,7 +24,8 @@ export function rearranged(table: Table, rows: Places | null, columns: Places | 
     for (let column = 0; column < nColumns; column++) {
       const [from, at] = [rows ? rows[row] : row, columns ? columns[column] : column];
       const met = from === null && at === null && row === column;
-      values[row * nColumns + column] = from !== null && at !== null ? table.values[from * table.columns + at] : met ? 1 : 0;
+      values[row * nColumns + column] =
+        from !== null && at !== null ? table.values[from * table.columns + at] : met ? 1 : 0;
     }
   }
   return { rows: nRows, columns: nColumns, values };

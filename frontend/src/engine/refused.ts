@@ -73,6 +73,7 @@ export function textOf(text: unknown): string {
 
 /** A place from 0 to before `n`. */
 export function placeOf(what: string, at: unknown, n: number): number {
-  if (typeof at !== "number" || !Number.isInteger(at) || at < 0 || at >= n) throw new Refused("no_such_place", { what });
+  if (typeof at !== "number" || !Number.isInteger(at) || at < 0 || at >= n)
+    throw new Refused("no_such_place", { what });
   return at;
 }

@@ -12,8 +12,20 @@ export { changes, type Change, type Changes } from "./changes";
 export { numberOf, Refused, type Reason } from "./refused";
 
 export type Edit =
-  | { readonly set: "x" | Projection; readonly layer: number; readonly row: number; readonly column: number; readonly value: number }
-  | { readonly set: "allowed"; readonly layer: number; readonly row: number; readonly column: number; readonly value: boolean }
+  | {
+      readonly set: "x" | Projection;
+      readonly layer: number;
+      readonly row: number;
+      readonly column: number;
+      readonly value: number;
+    }
+  | {
+      readonly set: "allowed";
+      readonly layer: number;
+      readonly row: number;
+      readonly column: number;
+      readonly value: boolean;
+    }
   | { readonly set: "scale"; readonly layer: number; readonly value: number | null }
   | { readonly set: "temperature"; readonly layer: number; readonly value: number }
   | TokenEdit
@@ -100,7 +112,15 @@ function refuseOverflow(layer: Layer, at: number): void {
   const score = q * k * layer.q.width;
   const growth = (layer.rule.scale ?? 1) / Math.min(1, layer.rule.softcap ?? 1);
   const w_o = layer.heads?.w_o;
-  const sizes = { x, q, k, v, scores: score, scaled: score * growth, output: 2 * v * (w_o ? largestOf(w_o.values) * w_o.rows : 1) };
+  const sizes = {
+    x,
+    q,
+    k,
+    v,
+    scores: score,
+    scaled: score * growth,
+    output: 2 * v * (w_o ? largestOf(w_o.values) * w_o.rows : 1),
+  };
   for (const [stage, size] of Object.entries(sizes)) {
     if (!(size <= CEILING)) throw new Refused("overflow", { layer: at, stage });
   }

@@ -20,7 +20,11 @@ export function withTokens(sheet: Sheet, edit: TokenEdit): Sheet {
   if ("add" in edit && n === MOST) throw new Refused("too_many_tokens", { most: MOST });
   const added = named("add" in edit ? textOf(edit.text) : "");
   const places = placesOf(edit, n);
-  return withTokensAt(sheet, places, places.map((from) => (from === null ? added : sheet.tokens[from])));
+  return withTokensAt(
+    sheet,
+    places,
+    places.map((from) => (from === null ? added : sheet.tokens[from])),
+  );
 }
 
 /** The sheet with these tokens, of which each stood at a place before, or is new. */
@@ -71,8 +75,10 @@ function renamed(sheet: Sheet, at: number, text: string): Sheet {
   const before = sheet.tokens[at];
   const tokens = sheet.tokens.with(at, named(text, before));
   const said = sheet.layers[0].source.details.sentence;
-  const sentence = said === undefined || !before.span ? tokens.map((token) => token.text).join(" ") : spliced(said, before.span, text);
-  const told = (source: Source) => (said === undefined ? source : { ...source, details: { ...source.details, sentence } });
+  const sentence =
+    said === undefined || !before.span ? tokens.map((token) => token.text).join(" ") : spliced(said, before.span, text);
+  const told = (source: Source) =>
+    said === undefined ? source : { ...source, details: { ...source.details, sentence } };
   const layers = sheet.layers.map((layer) => ({ ...layer, source: told(layer.source) }));
   return { ...sheet, tokens: spanned(tokens, sentence), layers };
 }

@@ -146,11 +146,13 @@ function rowOf(names: readonly string[] | null, row: readonly number[]): Plain {
 const WEIGHTS = ["w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o"] as const;
 
 function weightsOf(sheet: Sheet, layer: SheetLayer, width: number): Plain {
-  return mapOf(WEIGHTS.map((name) => {
-    const given = layer[name];
-    if (given === null) return [name, undefined];
-    return [name, "rows" in given ? matrixOf(given, sheet.dimensions, width) : Array.from(given, numeral)];
-  }));
+  return mapOf(
+    WEIGHTS.map((name) => {
+      const given = layer[name];
+      if (given === null) return [name, undefined];
+      return [name, "rows" in given ? matrixOf(given, sheet.dimensions, width) : Array.from(given, numeral)];
+    }),
+  );
 }
 
 /** In the simplest of: identity, a diagonal, rows by name, all numbers. */
@@ -160,7 +162,12 @@ function matrixOf(w: Table, names: readonly string[] | null, width: number): Pla
   if (isSquare && rows.every((row, at) => isUnit(row, at))) return "identity";
   if (!isSquare || names?.length !== width) return rows.map((row) => row.map(numeral));
   const isDiagonal = rows.every((row, at) => row.every((value, column) => value === 0 || column === at));
-  return isDiagonal ? diagonalOf(rows.map((row, at) => row[at]), names) : namedRows(rows, names);
+  return isDiagonal
+    ? diagonalOf(
+        rows.map((row, at) => row[at]),
+        names,
+      )
+    : namedRows(rows, names);
 }
 
 function isUnit(row: readonly number[], at: number): boolean {
@@ -171,7 +178,10 @@ function diagonalOf(diagonal: readonly number[], names: readonly string[]): Plai
   const count = (value: number) => diagonal.filter((one) => one === value).length;
   const usual = count(1) >= count(0) ? 1 : 0;
   const given = mapOf(names.map((name, at) => [name, diagonal[at] === usual ? undefined : numeral(diagonal[at])]));
-  return mapOf([["diagonal", given], ["otherwise", numeral(usual)]]);
+  return mapOf([
+    ["diagonal", given],
+    ["otherwise", numeral(usual)],
+  ]);
 }
 
 function namedRows(rows: readonly (readonly number[])[], names: readonly string[]): Plain {
@@ -179,7 +189,10 @@ function namedRows(rows: readonly (readonly number[])[], names: readonly string[
   const usual = rows.filter(isZero).length > rows.filter(isUnit).length ? "zero" : "identity";
   const isUsual = usual === "zero" ? isZero : isUnit;
   const given = mapOf(names.map((name, at) => [name, isUsual(rows[at], at) ? undefined : rowOf(names, rows[at])]));
-  return mapOf([["rows", given], ["otherwise", usual]]);
+  return mapOf([
+    ["rows", given],
+    ["otherwise", usual],
+  ]);
 }
 
 // masks --------------------------------------------------------------------------------------------
@@ -201,12 +214,17 @@ function maskWords(allowed: Allowed, sheet: Sheet): Plain | null {
       return mapOf([["window", allowed.n_ahead === 0 ? back : [back, ahead]]]);
     }
     case "padding":
-      return paddingOf(allowed.keys, sheet.tokens.map((token) => token.text));
+      return paddingOf(
+        allowed.keys,
+        sheet.tokens.map((token) => token.text),
+      );
     case "document":
       return mapOf([["document", documentsOf(allowed.ids)]]);
     case "both":
     case "either":
-      return mapOf([[allowed.kind === "both" ? "all" : "any", joinedIn(allowed, allowed.kind).map((part) => maskOf(part, sheet))]]);
+      return mapOf([
+        [allowed.kind === "both" ? "all" : "any", joinedIn(allowed, allowed.kind).map((part) => maskOf(part, sheet))],
+      ]);
     case "table":
       return allowed.cells.includes(0) ? null : "none";
   }
