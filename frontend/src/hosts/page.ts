@@ -3,7 +3,6 @@ import type { Listener, Model, Sent } from "./model";
 
 /** The model of a page that `jumok.picture.page` wrote. */
 export function pageModel(page: Document): Model {
-  page.getElementById("jumok-early")?.remove();
   const values = new Map<string, unknown>(Object.entries(json(page, "jumok-model") as Record<string, unknown>));
   const headers = [...page.querySelectorAll<HTMLScriptElement>("script[data-jumok-header]")];
   values.set("documents", headers.map((header, at): Sent => sentOf(page, header, at)));
@@ -35,8 +34,20 @@ function json(page: Document, id: string): unknown {
 
 /** A document in one block is here at once; a larger one gives its layers when it is asked. */
 function sentOf(page: Document, header: HTMLScriptElement, at: number): Sent {
-  const whole = header.dataset.jumokHeader === "whole";
-  return { header: header.textContent ?? "", bytes: whole ? bytesOf(page, at, null) : null };
+  const text = header.textContent ?? "";
+  if (header.dataset.jumokHeader === "whole") return { header: text, bytes: bytesOf(page, at, null) };
+  return { header: withAtlas(text, page.querySelector<HTMLImageElement>(`img[data-jumok-atlas="${at}"]`)), bytes: null };
+}
+
+/** The thumbnails of a large document stand once, before all else, so that they are seen at once. */
+function withAtlas(header: string, image: HTMLImageElement | null): string {
+  if (image === null) return header;
+  const whole = JSON.parse(header) as { __metadata__: { page: string } };
+  const told = JSON.parse(whole.__metadata__.page) as { atlas: { png: string | null } };
+  told.atlas.png = image.src;
+  whole.__metadata__.page = JSON.stringify(told);
+  image.remove();
+  return JSON.stringify(whole);
 }
 
 /** The bytes of one block. Its text is let go: it takes more room than what it says. */

@@ -95,26 +95,43 @@ def _pieces(made: Sequence[Packed], model: Mapping[str, Any], lang: str, title: 
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield f'<meta name="color-scheme" content="light dark">\n<title>{escape(title)}</title>\n</head>\n<body>\n'
     yield from (f'<noscript><p lang="{one}">{escape(NO_SCRIPT[one])}</p></noscript>\n' for one in NO_SCRIPT)
-    if made and sum(one.n_bytes for one in made) > SMALL_BYTES:
-        yield _early(made[0], title)
+    yield from (_early(at, document) for at, document in enumerate(made) if _by_layer(document))
     yield f'<div id="jumok-page"></div>\n{_json_script("id", "jumok-model", json.dumps(model, allow_nan=False))}'
     for at, document in enumerate(made):
-        whole = document.n_bytes <= SMALL_BYTES
-        yield _json_script("data-jumok-header", "whole" if whole else "by-layer", document.header)
-        blocks = [(f'data-document="{at}"', b"".join(document.layers))] if whole else [
-            (f'data-document="{at}" data-layer="{layer}"', data) for layer, data in enumerate(document.layers)
-        ]  # fmt: skip
-        for attributes, data in blocks:
-            yield f'<script type="text/plain" {attributes}>'
-            yield base64.b64encode(data).decode("ascii")
-            yield "</script>\n"
+        header = _without_atlas(document.header) if _by_layer(document) else document.header
+        yield _json_script("data-jumok-header", "by-layer" if _by_layer(document) else "whole", header)
+        yield from _blocks(at, document)
     yield f'<script type="module">\n{_bundle()}</script>\n</body>\n</html>\n'
 
 
-def _early(document: Packed, title: str) -> str:
-    """The thumbnails, seen while the rest of a large file is still read; the page then draws its own."""
+def _by_layer(document: Packed) -> bool:
+    return document.n_bytes > SMALL_BYTES
+
+
+def _blocks(at: int, document: Packed) -> Iterator[str]:
+    """The bytes, in one element, or in one a layer where there are many: each is decoded when it is looked at."""
+    blocks = {f'data-document="{at}" data-layer="{layer}"': data for layer, data in enumerate(document.layers)}
+    if not _by_layer(document):
+        blocks = {f'data-document="{at}"': b"".join(document.layers)}
+    for attributes, data in blocks.items():
+        yield f'<script type="text/plain" {attributes}>'
+        yield base64.b64encode(data).decode("ascii")
+        yield "</script>\n"
+
+
+def _early(at: int, document: Packed) -> str:
+    """The thumbnails, seen while the rest of a large file is still read; then the page draws its own from them."""
     style = "image-rendering:pixelated;max-width:100%"
-    return f'<img id="jumok-early" alt="{escape(title)}" style="{style}" src="{document.atlas["png"]}">\n'
+    return f'<img data-jumok-atlas="{at}" alt="" style="{style}" src="{document.atlas["png"]}">\n'
+
+
+def _without_atlas(header: str) -> str:
+    """The header without its picture, which stands in the page already."""
+    plain = json.loads(header)
+    page = json.loads(plain["__metadata__"]["page"])
+    page["atlas"]["png"] = None
+    plain["__metadata__"]["page"] = json.dumps(page, ensure_ascii=False)
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
 def _json_script(attribute: str, value: str, text: str) -> str:
