@@ -1,6 +1,353 @@
+/** The stage view: every number of one layer on one screen, from X to the output, and where each comes from. */
 import type { JSX } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { STAGE_PHRASES } from "../../explanation/explain";
+import { number } from "../../explanation/words";
+import type { Lang, Layer, Stage } from "../../engine/record";
 import type { Session } from "../../state";
+import { FRAME, say } from "../../words";
+import { nameOf, TokenPicker } from "../tokens";
+import { OriginPanel } from "./arithmetic";
+import { Beside } from "./beside";
+import { Scaling } from "./fields";
+import { GridTable } from "./grid";
+import { Mathy } from "./mathy";
+import type { Editable } from "./hands";
+import { Looking } from "./looking";
+import { AxisMenu, type MenuOf } from "./menu";
+import { SYMBOLS } from "./names";
+import { gridsOf, isWindowed, MANY_DIMENSIONS, rowsOf, stopsOf, type Grid, type Stop } from "./road";
+import css from "./stages.css";
+import { Formula, StageText, titleOf, Walk, WholeExplanation } from "./walk";
+import { KEYS, told } from "./words";
 
 export function StageView({ session }: { session: Session }): JSX.Element {
-  return <p>{session.choice.view.value}</p>;
+  const looking = useMemo(() => new Looking(session), [session]);
+  const isOpen = useSignal(false);
+  const view = useRef<HTMLDivElement>(null);
+  useArrival(looking, view);
+  useEffect(() => {
+    session.pointed.value = looking.hovered.value ?? looking.kept.value;
+  });
+  return (
+    <div
+      ref={view}
+      class="stages"
+      tabIndex={-1}
+      onKeyDown={(event) => walked(event, looking)}
+      onPointerDown={(event) => paused(event, looking)}
+    >
+      <style>{css}</style>
+      <Choosing looking={looking} />
+      <div class="sign">
+        <Formula looking={looking} />
+      </div>
+      <div class="columns">
+        <Road looking={looking} />
+        <aside class="aside">
+          <Walk looking={looking} />
+          <StageText looking={looking} />
+          <OriginPanel looking={looking} />
+        </aside>
+      </div>
+      <div class="under">
+        <WholeExplanation looking={looking} isOpen={isOpen.value} toggle={(open) => (isOpen.value = open)} />
+        <Keys lang={session.choice.lang.value} />
+      </div>
+    </div>
+  );
+}
+
+/** Scroll to a stage when the walk comes to it; never because of a mouse. */
+function useArrival(looking: Looking, view: { current: HTMLElement | null }): void {
+  const arrived = looking.arrived.value;
+  useEffect(() => {
+    if (arrived === 0) return;
+    const page = view.current!;
+    const isCalm = page.ownerDocument.defaultView!.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const step = page.querySelector(`[data-stop="${looking.stop.peek()}"]`);
+    step?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: isCalm ? "instant" : "smooth" });
+  }, [arrived]);
+}
+
+/** [ and ] step, the space bar plays; what is done otherwise stops the playing. */
+function walked(event: KeyboardEvent, looking: Looking): void {
+  if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
+  const isOnButton = event.target instanceof Element && event.target.closest("button, select, summary, textarea") !== null;
+  if (event.key === "[" || event.key === "]") looking.step(event.key === "]" ? 1 : -1);
+  else if (event.key === " " && !isOnButton) looking.playing.value = !looking.playing.peek();
+  else {
+    if (!["Tab", "Shift"].includes(event.key)) looking.playing.value = isOnButton && looking.playing.peek();
+    return;
+  }
+  event.preventDefault();
+  if (event.key !== " ") looking.playing.value = false;
+}
+
+function paused(event: PointerEvent, looking: Looking): void {
+  const isOnWalk = event.target instanceof Element && event.target.closest(".play") !== null;
+  if (!isOnWalk) looking.playing.value = false;
+}
+
+// choosing -----------------------------------------------------------------------------------------
+
+function Choosing({ looking }: { looking: Looking }): JSX.Element {
+  const { session } = looking;
+  const { choice } = session;
+  const lang = choice.lang.value;
+  const layer = session.layer.value!;
+  const isLarge = isWindowed(layer);
+  const { weights } = rowsOf(layer, choice.head.value, choice.query.value);
+  const choose = (chosen: { query?: number; key?: number }): void => {
+    looking.kept.value = null;
+    session.choose(chosen);
+  };
+  return (
+    <div class="choosing" role="group" aria-label={told("choices", lang)}>
+      <Layers looking={looking} layer={layer} lang={lang} />
+      <div class="picker of-query">
+        <span class="picker-label">{say(FRAME, "query", lang)}</span>
+        {isLarge ? (
+          <TokenSelect tokens={layer.tokens} chosen={choice.query.value} label={say(FRAME, "query", lang)} choose={(query) => choose({ query })} />
+        ) : (
+          <TokenPicker tokens={layer.tokens} chosen={choice.query.value} label={say(FRAME, "query", lang)} choose={(query) => choose({ query })} />
+        )}
+      </div>
+      <div class="picker of-key">
+        <span class="picker-label">{say(FRAME, "key", lang)}</span>
+        {isLarge ? (
+          <TokenSelect tokens={layer.keyTokens ?? layer.tokens} chosen={choice.key.value} label={say(FRAME, "key", lang)} choose={(key) => choose({ key })} below={(at) => number(weights[at])} />
+        ) : (
+          <TokenPicker
+            tokens={layer.keyTokens ?? layer.tokens}
+            chosen={choice.key.value}
+            label={say(FRAME, "key", lang)}
+            choose={(key) => choose({ key })}
+            below={(at) => number(weights[at])}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface SelectProps {
+  readonly tokens: Layer["tokens"];
+  readonly chosen: number;
+  readonly label: string;
+  readonly choose: (at: number) => void;
+  readonly below?: (at: number) => string;
+}
+
+/** For a long record: a list instead of a strip. */
+function TokenSelect({ tokens, chosen, label, choose, below }: SelectProps): JSX.Element {
+  return (
+    <select aria-label={label} value={chosen} onChange={(event) => choose(Number(event.currentTarget.value))}>
+      {tokens.map((token, at) => (
+        <option key={at} value={at}>{`${at}: ${nameOf(token)}${below ? `, ${below(at)}` : ""}`}</option>
+      ))}
+    </select>
+  );
+}
+
+function Layers({ looking, layer, lang }: { looking: Looking; layer: Layer; lang: Lang }): JSX.Element | null {
+  const { session } = looking;
+  const [nLayers, nHeads] = [session.desk.value.nLayers, layer.q.heads];
+  if (nLayers === 1 && nHeads === 1) return null;
+  const chooser = (n: number, word: "layer" | "head"): JSX.Element | null => n === 1 ? null : (
+    <label class="field">
+      <span>{told(`${word}s`, lang)}</span>
+      <select value={session.choice[word].value} onChange={(event) => session.choose({ [word]: Number(event.currentTarget.value) })}>
+        {Array.from({ length: n }, (_, at) => <option key={at} value={at}>{told(`${word}.n`, lang, { n: at })}</option>)}
+      </select>
+    </label>
+  );
+  return <div class="fields">{chooser(nLayers, "layer")}{chooser(nHeads, "head")}</div>;
+}
+
+// the road -----------------------------------------------------------------------------------------
+
+/** The tables in the order of the formula: make queries, keys and values; compare; mix. */
+function Road({ looking }: { looking: Looking }): JSX.Element {
+  const { choice, layer } = looking.session;
+  const lang = choice.lang.value;
+  const looked = {
+    at: choice.layer.value, head: choice.head.value, query: choice.query.value, key: choice.key.value,
+    allDimensions: looking.allDimensions.value,
+  };
+  const made = layer.value!;
+  const grids = useMemo(() => gridsOf(made, looked), [made, ...Object.values(looked)]);
+  const stops = stopsOf(made);
+  const steps = (names: readonly Stop[]): JSX.Element[] => names
+    .filter((stop) => stops.includes(stop))
+    .map((stop) => <Step key={stop} looking={looking} stop={stop} n={stops.indexOf(stop) + 1} grids={grids} />);
+  return (
+    <div class="roads">
+    <div class="road" role="region" aria-label={told("road", lang)}>
+      <Notes looking={looking} grids={grids} />
+      {stops.includes("x") ? (
+        <div class={isNarrow(grids, ["x", "w_q", "q"], MOST_SIDE_BY_SIDE) ? "band few" : "band"}>
+          {steps(["x"])}
+          <div class="lanes">{steps(["q", "k", "v"])}</div>
+        </div>
+      ) : (
+        <div class="band given">{steps(["q", "k", "v"])}</div>
+      )}
+      <div class="band">{steps(["scores", "scaled", "allowed", "weights"])}</div>
+      <div class="band">{steps(["weighted_values", "mixed", "output"])}</div>
+      {!stops.includes("v") && <p class="note">{told("no.values", lang)}</p>}
+    </div>
+    </div>
+  );
+}
+
+/** Whether some tables are narrow enough to stand side by side on a wide screen. */
+function isNarrow(grids: ReadonlyMap<Stage, Grid>, stages: readonly Stage[], most: number): boolean {
+  return stages.reduce((sum, stage) => sum + (grids.get(stage)?.columns.places.length ?? 0), 0) <= most;
+}
+
+/** Columns of X, a matrix and what it makes; of a matrix and what it makes. */
+const MOST_SIDE_BY_SIDE = 12;
+const MOST_OF_A_PAIR = 12;
+const BEFORE: Readonly<Partial<Record<Stop, Stage>>> = { q: "w_q", k: "w_k", v: "w_v", output: "w_o" };
+
+interface StepProps {
+  readonly looking: Looking;
+  readonly stop: Stop;
+  readonly n: number;
+  readonly grids: ReadonlyMap<Stage, Grid>;
+}
+
+function Step({ looking, stop, n, grids }: StepProps): JSX.Element {
+  const lang = looking.session.choice.lang.value;
+  const layer = looking.session.layer.value!;
+  const isActive = looking.stop.value === stop;
+  const matrix = BEFORE[stop] ? grids.get(BEFORE[stop]) : undefined;
+  const query = layer.tokens[looking.session.choice.query.value];
+  return (
+    <section class={isActive ? "step active" : "step"} data-stop={stop} data-n={n} aria-labelledby={`step-${stop}`} aria-current={isActive ? "step" : undefined}>
+      <h2 id={`step-${stop}`}>
+        <button type="button" class="step-number" aria-label={told("go.to", lang, { n, title: told(titleOf(layer, stop), lang) })} onClick={() => looking.goTo(stop)}>
+          {n}
+        </button>{" "}
+        {told(titleOf(layer, stop), lang)} <Mathy text={STAGE_PHRASES[stop][0]} />
+        {stop === "weighted_values" && <span class="quiet"> {told("of.query", lang, { query: nameOf(query) })}</span>}
+      </h2>
+      {stop === "scaled" && <Scaling looking={looking} />}
+      <div class={matrix && !isNarrow(grids, [matrix.stage, stop], MOST_OF_A_PAIR) ? "tables stacked" : "tables"}>
+        {matrix && <Table looking={looking} grid={matrix} />}
+        {matrix && <span class="becomes" aria-hidden="true">→</span>}
+        <Table looking={looking} grid={grids.get(stop)!} />
+      </div>
+      {stop === "x" && <Adding looking={looking} />}
+      {stop === "weights" && <Nothing looking={looking} layer={layer} />}
+    </section>
+  );
+}
+
+/** How a stage is made, in letters. */
+function formulaOf(layer: Layer, stop: Stop): string {
+  if (!layer.x && (stop === "q" || stop === "k" || stop === "v")) return SYMBOLS[stop];
+  if (stop === "output") return layer.heads?.w_o ? "heads · W_O" : "";
+  return stop === "allowed" ? SYMBOLS[stop] : STAGE_PHRASES[stop][0];
+}
+
+function Table({ looking, grid }: { looking: Looking; grid: Grid }): JSX.Element {
+  const lang = looking.session.choice.lang.value;
+  const { session } = looking;
+  const sheet = session.desk.value.sheet.value;
+  const hasMenus = sheet !== null && grid.stage === "x" && !isWindowed(session.layer.value!);
+  const menus = { token: hasMenus, dimension: hasMenus && sheet.x.columns === grid.columns.n };
+  const label = `${told(titleOf(session.layer.value!, grid.stage), lang)} ${SYMBOLS[grid.stage]}`;
+  return (
+    <div class="table">
+      <GridTable looking={looking} grid={grid} editable={editableOf(session, grid)} menus={menus} label={label} />
+    </div>
+  );
+}
+
+/** x of a later layer is made by the layer before; what is not a sheet is only looked at. */
+function editableOf(session: Session, { stage, layer }: Grid): Editable {
+  const sheet = session.desk.value.sheet.value;
+  if (sheet === null || isWindowed(session.layer.value!)) return null;
+  if (stage === "allowed") return "flag";
+  if (stage === "x") return layer === 0 || sheet.layers[layer].x !== null ? "number" : null;
+  return stage.startsWith("w_") ? "number" : null;
+}
+
+/** Buttons that add a token or a dimension at the end; the menus of the names do the rest. */
+function Adding({ looking }: { looking: Looking }): JSX.Element | null {
+  const { desk, layer, choice } = looking.session;
+  const lang = choice.lang.value;
+  const sheet = desk.value.sheet.value;
+  const adding = useSignal<MenuOf | null>(null);
+  if (sheet === null || isWindowed(layer.value!)) return null;
+  const add = (kind: MenuOf["kind"], n: number): void => {
+    if (kind === "dimension" && sheet.dimensions === null) desk.value.apply({ add: kind, at: n, text: "" });
+    else adding.value = { kind, at: n - 1, naming: "after" };
+  };
+  return (
+    <div class="box adding choices">
+      <button type="button" onClick={() => add("token", sheet.tokens.length)}>{told("add.token", lang)}</button>
+      <button type="button" onClick={() => add("dimension", sheet.x.columns)}>{told("add.dimension", lang)}</button>
+      {adding.value !== null && (
+        <Beside class="menu" find={(box) => box}>
+          <AxisMenu looking={looking} of={adding.value} lang={lang} close={() => (adding.value = null)} />
+        </Beside>
+      )}
+    </div>
+  );
+}
+
+/** Rows in which nothing may be read. */
+function Nothing({ looking, layer }: { looking: Looking; layer: Layer }): JSX.Element | null {
+  const { head, lang } = looking.session.choice;
+  const barred = isWindowed(layer) ? [] : layer.tokens.filter((_, query) => !rowsOf(layer, head.value, query).allowed.includes(1));
+  if (barred.length === 0) return null;
+  return <p class="note">{barred.map((token) => told("nothing.allowed", lang.value, { token: nameOf(token) })).join(" ")}</p>;
+}
+
+/** What of the record is shown, and why it cannot be edited where it cannot. */
+function Notes({ looking, grids }: { looking: Looking; grids: ReadonlyMap<Stage, Grid> }): JSX.Element {
+  const { desk, layer, choice } = looking.session;
+  const lang = choice.lang.value;
+  const made = layer.value!;
+  const sheet = desk.value.sheet.value;
+  const scores = grids.get("scores")!;
+  const q = grids.get("q")!.columns;
+  const widest = q.n > MANY_DIMENSIONS ? q : [...grids.values()].flatMap(({ rows, columns }) => [rows, columns]).filter(({ kind }) => kind === "dimension").sort((a, b) => b.n - a.n)[0];
+  const all = looking.allDimensions;
+  const why = isWindowed(made) || made.x ? "not.editable.large" : "not.editable.parts";
+  return (
+    <>
+      {scores.columns.places.length < scores.columns.n && (
+        <p class="note">{told("window.tokens", lang, { shown: scores.columns.places.length, n: scores.columns.n })}</p>
+      )}
+      {widest.n > MANY_DIMENSIONS && (
+        <p class="note">
+          {!all.value && told("window.dimensions", lang, { shown: widest.places.length, n: widest.n })}{" "}
+          <button type="button" onClick={() => (all.value = !all.value)}>{told(all.value ? "window.some" : "window.all", lang)}</button>
+        </p>
+      )}
+      {(sheet === null || isWindowed(made)) && <p class="note">{told("not.editable", lang, { reason: told(why, lang) })}</p>}
+      {sheet !== null && choice.layer.value > 0 && sheet.layers[choice.layer.value].x === null && <p class="note">{told("layer.made", lang)}</p>}
+    </>
+  );
+}
+
+function Keys({ lang }: { lang: Lang }): JSX.Element {
+  return (
+    <details class="keys">
+      <summary>{told("edit.keys", lang)}</summary>
+      <dl>
+        {KEYS.map((key) => (
+          <div key={key}>
+            <dt><kbd>{told(`key.${key}`, lang)}</kbd></dt>
+            <dd>{told(`does.${key}`, lang)}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
 }

@@ -1,0 +1,227 @@
+/** One table: a grid with one tab stop, whose numbers can be pointed at, chosen and, where they are given, edited. */
+import type { JSX } from "preact";
+import { useMemo, useRef } from "preact/hooks";
+import { number } from "../../explanation/words";
+import type { Cell, Lang } from "../../engine/record";
+import { css, inkOn, placeOf, weightColour } from "../../look/colours";
+import { nameOf, TokenText } from "../tokens";
+import { Beside } from "./beside";
+import { CellView, TypingField } from "./cell";
+import { Hands, find, type At, type GridProps } from "./hands";
+import type { Looking } from "./looking";
+import { Mathy } from "./mathy";
+import { AxisMenu, type MenuOf } from "./menu";
+import { cellNames, placeName, SYMBOLS } from "./names";
+import { cellAt, placeIn, type Grid, type Place } from "./road";
+import { told } from "./words";
+
+export function GridTable(props: GridProps): JSX.Element {
+  const { looking, grid, editable, label } = props;
+  const lang = looking.session.choice.lang.value;
+  const table = useRef<HTMLTableElement>(null);
+  const hands = useMemo(() => new Hands(table), []);
+  hands.props = props;
+  const { typing, menu, stop } = hands;
+  const isPart = grid.rows.places.length < grid.rows.n || grid.columns.places.length < grid.columns.n;
+  const wrongId = `wrong-${grid.stage}`;
+  return (
+    <div class="box">
+      <div class="scroll">
+        <table
+          ref={table}
+          role="grid"
+          aria-label={label}
+          aria-readonly={editable === null}
+          aria-rowcount={isPart ? grid.rows.n + 1 : undefined}
+          aria-colcount={isPart ? grid.columns.n + 1 : undefined}
+          data-stage={grid.stage}
+          {...hands.handlers}
+        >
+          <thead>
+            <Names {...props} stop={stop.value} isPart={isPart} />
+          </thead>
+          <Body {...props} hands={hands} wrongId={wrongId} isPart={isPart} />
+        </table>
+      </div>
+      {typing.value?.wrong != null && (
+        <Beside class="wrong" find={(box) => find(box, typing.value!)}>
+          <p id={wrongId} role="alert">{typing.value.wrong}</p>
+        </Beside>
+      )}
+      {hands.wrong.value !== null && (
+        <Beside class="wrong" find={(box) => find(box, hands.wrong.value!.at)}>
+          <p role="alert">{hands.wrong.value.text}</p>
+        </Beside>
+      )}
+      {menu.value !== null && (
+        <Beside class="menu" find={(box) => find(box, placeOfMenu(grid, menu.value!))}>
+          <AxisMenu looking={looking} of={menu.value} lang={lang} close={() => hands.closeMenu()} />
+        </Beside>
+      )}
+    </div>
+  );
+}
+
+function placeOfMenu(grid: Grid, { kind, at }: MenuOf): At {
+  const side = kind === "token" ? grid.rows : grid.columns;
+  const place = Math.max(0, side.places.findIndex((one) => one.at === at));
+  return kind === "token" ? { row: place, column: -1 } : { row: -1, column: place };
+}
+
+// names --------------------------------------------------------------------------------------------
+
+function Names({ looking, grid, menus, stop, isPart }: GridProps & { stop: At; isPart: boolean }): JSX.Element {
+  const lang = looking.session.choice.lang.value;
+  const chosen = chosenIn(grid, looking);
+  return (
+    <tr>
+      <td class="corner"><Mathy text={SYMBOLS[grid.stage]} /></td>
+      {grid.columns.places.map((place, column) => (
+        <th
+          key={column}
+          scope="col"
+          role="columnheader"
+          class={nameLook(grid.columns.kind, place.at === chosen.column)}
+          tabIndex={stop.row === -1 && stop.column === column ? 0 : -1}
+          aria-colindex={isPart ? place.at + 2 : undefined}
+          aria-haspopup={hasMenu(place, menus) ? "dialog" : undefined}
+          data-row={-1}
+          data-column={column}
+        >
+          <NameText place={place} lang={lang} hasMenu={hasMenu(place, menus)} />
+        </th>
+      ))}
+      {grid.rest && <th scope="col" class="rest">{told("rest", lang)}</th>}
+      {!grid.rest && grid.columns.places.length < grid.columns.n && <td class="more">…</td>}
+    </tr>
+  );
+}
+
+function NameText({ place, lang, hasMenu }: { place: Place; lang: Lang; hasMenu: boolean }): JSX.Element {
+  return (
+    <span class="name" title={placeName(place, lang)}>
+      {place.token ? <TokenText token={place.token} /> : <bdi>{placeName(place, lang)}</bdi>}
+      {hasMenu && <span class="caret" aria-hidden="true">▾</span>}
+    </span>
+  );
+}
+
+function hasMenu({ token }: Place, menus: GridProps["menus"]): boolean {
+  return token === null ? menus.dimension : menus.token;
+}
+
+function nameLook(kind: Grid["rows"]["kind"], isChosen: boolean): string {
+  return kind === "dimension" || !isChosen ? "side" : `side of-${kind}`;
+}
+
+/** Which row and column of a table are the chosen query's and the chosen key's. */
+function chosenIn({ rows, columns, stage }: Grid, { session: { choice } }: Looking): At {
+  const chosen = { query: choice.query.value, key: choice.key.value, dimension: -1 };
+  return { row: stage.startsWith("w_") ? -1 : chosen[rows.kind], column: chosen[columns.kind] };
+}
+
+// numbers ------------------------------------------------------------------------------------------
+
+interface BodyProps extends GridProps {
+  readonly hands: Hands;
+  readonly wrongId: string;
+  readonly isPart: boolean;
+}
+
+function Body({ looking, grid, editable, menus, hands, wrongId, isPart }: BodyProps): JSX.Element {
+  const { choice } = looking.session;
+  const lang = choice.lang.value;
+  const names = useNames(grid, looking, lang);
+  const befores = useBefores(grid, looking);
+  const chosen = chosenIn(grid, looking);
+  const [pointed, sources] = useMarks(grid, looking);
+  const [stop, typing] = [hands.stop.value, hands.typing.value];
+  const width = grid.columns.places.length;
+  const cell = (row: number, column: number): JSX.Element => {
+    const at = row * width + column;
+    const isHidden = grid.hidden?.[at] === 1 || (grid.stage === "allowed" && grid.values[at] === 0);
+    const place = `${grid.rows.places[row].at},${grid.columns.places[column].at}`;
+    const text = grid.stage === "allowed" ? (isHidden ? "·" : "●") : number(grid.values[at]);
+    const name = (isHidden ? names.hidden : names.open)[at];
+    const before = befores[at];
+    const isTyping = typing?.row === row && typing.column === column;
+    const looks = [
+      editable ?? "derived",
+      isHidden && "hidden",
+      grid.rows.places[row].at === chosen.row && `row-${grid.rows.kind}`,
+      grid.columns.places[column].at === chosen.column && "column-key",
+      place === pointed && "pointed",
+      sources.has(place) && "source",
+      before !== null && "changed",
+    ];
+    return (
+      <CellView
+        key={column}
+        row={row}
+        column={column}
+        text={text}
+        name={grid.stage === "allowed" ? name : `${name} ${text}`}
+        title={before === null ? undefined : `${number(before)} → ${number(grid.values[at])}`}
+        look={looks.filter(Boolean).join(" ")}
+        colour={grid.stage === "weights" && !isHidden ? heat(grid.values[at]) : undefined}
+        isStop={stop.row === row && stop.column === column}
+        isReadOnly={editable === null}
+        typing={isTyping ? <TypingField {...hands.field} typing={typing} label={`${name} ${told("edit.change", lang)}`} wrongId={wrongId} /> : null}
+      />
+    );
+  };
+  return (
+    <tbody>
+      {grid.rows.places.map((place, row) => (
+        <tr key={row} aria-rowindex={isPart ? place.at + 2 : undefined}>
+          <th
+            scope="row"
+            role="rowheader"
+            class={nameLook(grid.rows.kind, place.at === chosen.row)}
+            tabIndex={stop.row === row && stop.column === -1 ? 0 : -1}
+            aria-haspopup={hasMenu(place, menus) ? "dialog" : undefined}
+            data-row={row}
+            data-column={-1}
+          >
+            <NameText place={place} lang={lang} hasMenu={hasMenu(place, menus)} />
+          </th>
+          {grid.columns.places.map((_, column) => cell(row, column))}
+          {grid.rest && <td class="rest">{number(grid.rest[row])}</td>}
+          {!grid.rest && width < grid.columns.n && <td class="more">…</td>}
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+function heat(weight: number): string {
+  const colour = weightColour(placeOf(weight, "sqrt"));
+  return `background-color:${css(colour)};color:${inkOn(colour)}`;
+}
+
+/** The cells' names change with the tokens and dimensions, not with the numbers. */
+function useNames(grid: Grid, looking: Looking, lang: Lang): ReturnType<typeof cellNames> {
+  const asking = looking.session.layer.value!.tokens[looking.session.choice.query.value];
+  const query = asking ? nameOf(asking) : "";
+  const named = [...grid.rows.places, ...grid.columns.places].map((place) => placeName(place, lang)).join("\0");
+  return useMemo(() => cellNames(grid, lang, query), [named, lang, grid.stage, query, grid.columns.places.length]);
+}
+
+/** What stood in each cell before the last edit; null where it is what it was. */
+function useBefores(grid: Grid, looking: Looking): readonly (number | null)[] {
+  const changed = looking.changes.value;
+  return useMemo(() => {
+    const width = grid.columns.places.length;
+    return Array.from(grid.values, (_, at) => {
+      return changed?.at(cellAt(grid, Math.floor(at / width), at % width))?.before ?? null;
+    });
+  }, [grid, changed]);
+}
+
+/** The cell whose arithmetic is shown, if it stands here, and those that it was made from. */
+function useMarks(grid: Grid, looking: Looking): [string | null, ReadonlySet<string>] {
+  const here = (cell: Cell): boolean => cell.layer === grid.layer && cell.stage === grid.stage && (cell.head === grid.head || grid.head === 0);
+  const cell = looking.cell.value;
+  const from = looking.origin.value?.from ?? [];
+  return [here(cell) ? placeIn(cell) : null, new Set(from.filter(here).map(placeIn))];
+}

@@ -1,0 +1,114 @@
+/** What is pointed at, kept, and walked through in the stage view; the number whose arithmetic is shown. */
+import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
+import { hasCell, valueAt } from "../../engine/cells";
+import { originOf, type Origin } from "../../engine/origin";
+import type { Cell, Layer, Stage } from "../../engine/record";
+import { changes, type Changes } from "../../engine/changes";
+import type { Session } from "../../state";
+import { isSame, stopOf, stopsOf, type Stop } from "./road";
+
+const OF_NO_HEAD: readonly Stage[] = ["x", "w_q", "w_k", "w_v", "w_o", "allowed", "output"];
+
+export class Looking {
+  /** Under the mouse, for as long as it is there. */
+  readonly hovered = signal<Cell | null>(null);
+  /** Clicked, or reached with the keyboard: it stays. */
+  readonly kept = signal<Cell | null>(null);
+  /** The numbers from which the chain was followed back. */
+  readonly trail = signal<readonly Cell[]>([]);
+  readonly playing = signal(false);
+  readonly allDimensions = signal(false);
+  /** Counts the times that the walk came to a stage: the page scrolls then, and at no other time. */
+  readonly arrived = signal(0);
+  readonly layers: ReadonlySignal<readonly Layer[]>;
+  readonly cell: ReadonlySignal<Cell>;
+  readonly origin: ReadonlySignal<Origin | null>;
+  readonly changes: ReadonlySignal<Changes | null>;
+  readonly stop: ReadonlySignal<Stop>;
+
+  constructor(readonly session: Session) {
+    this.layers = computed(() => layersOf(session));
+    this.cell = computed(() => this.#cell());
+    this.origin = computed(() => (hasCell(this.layers.value, this.cell.value) ? originOf(this.layers.value, this.cell.value) : null));
+    this.changes = computed(() => {
+      const { before, made } = session.desk.value;
+      return before.value && made.value ? changes(before.value, made.value) : null;
+    });
+    this.stop = computed(() => stopOf(session.layer.value!, session.choice.stage.value));
+  }
+
+  /** Keep a cell; the chain that was followed begins anew. */
+  keep(cell: Cell): void {
+    if (isSame(cell, this.kept.peek())) return;
+    batch(() => {
+      this.kept.value = cell;
+      this.trail.value = [];
+      this.session.choose({ stage: cell.stage });
+    });
+  }
+
+  /** Go to a cell that the shown number was made from. */
+  follow(cell: Cell): void {
+    const from = this.cell.peek();
+    batch(() => {
+      this.trail.value = [...this.trail.peek(), from];
+      this.#goTo(cell);
+    });
+  }
+
+  back(): void {
+    const trail = this.trail.peek();
+    const to = trail.at(-1);
+    if (to === undefined) return;
+    batch(() => {
+      this.trail.value = trail.slice(0, -1);
+      this.#goTo(to);
+    });
+  }
+
+  /** Walk to a stage. */
+  goTo(stage: Stage): void {
+    batch(() => {
+      this.session.choose({ stage });
+      this.arrived.value++;
+    });
+  }
+
+  step(by: 1 | -1): void {
+    const stops = stopsOf(this.session.layer.peek()!);
+    const to = stops[stops.indexOf(this.stop.peek()) + by];
+    if (to !== undefined) this.goTo(to);
+  }
+
+  valueOf(cell: Cell): number {
+    return valueAt(this.layers.peek(), cell);
+  }
+
+  #goTo(cell: Cell): void {
+    const head = OF_NO_HEAD.includes(cell.stage) ? undefined : cell.head;
+    this.session.choose({ layer: cell.layer, head, query: cell.query });
+    this.hovered.value = null;
+    this.kept.value = cell;
+    this.goTo(cell.stage);
+  }
+
+  #cell(): Cell {
+    const { layer, head, query, key } = this.session.choice;
+    const chosen: Cell = { layer: layer.value, stage: "weights", head: head.value, row: query.value, column: key.value };
+    const cell = this.hovered.value ?? this.kept.value;
+    if (cell === null || cell.layer !== layer.value || !hasCell(this.layers.value, cell)) return chosen;
+    const ofHead = OF_NO_HEAD.includes(cell.stage) ? cell : { ...cell, head: head.value };
+    return ofHead.query === undefined ? ofHead : { ...ofHead, query: query.value };
+  }
+}
+
+/** All layers where they are made here; else this one and, where it is here, the one that made its x. */
+function layersOf({ desk, choice, layer }: Session): readonly Layer[] {
+  const made = desk.value.made.value;
+  if (made !== null) return made;
+  const layers: Layer[] = [];
+  const at = choice.layer.value;
+  if (layer.value?.x && at > 0) layers[at - 1] = desk.value.layer(at - 1)!;
+  if (layer.value !== null) layers[at] = layer.value;
+  return layers;
+}

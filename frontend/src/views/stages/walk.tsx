@@ -1,0 +1,168 @@
+/** Walking the stages: the formula with the active part marked, previous, next, play, and what is so at each stage. */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { sectionsOf, stageSentences } from "../../explanation/explain";
+import { number } from "../../explanation/words";
+import type { Lang, Layer, Stage } from "../../engine/record";
+import { nameOf } from "../tokens";
+import type { Looking } from "./looking";
+import { stopsOf, type Stop } from "./road";
+import { told } from "./words";
+
+/** A stage stays as long as this while the walk plays. */
+const STAGE_MS = 4000;
+
+interface Part {
+  readonly stop: Stop;
+  readonly text: ComponentChildren;
+  /** Other stages of which this is a part too. */
+  readonly also?: readonly Stop[];
+}
+
+export function Formula({ looking }: { looking: Looking }): JSX.Element {
+  const lang = looking.session.choice.lang.value;
+  const layer = looking.session.layer.value!;
+  const stops = stopsOf(layer);
+  const active = looking.stop.value;
+  const part = ({ stop, text, also = [] }: Part): JSX.Element => {
+    if (!stops.includes(stop)) return <span class="part">{text}</span>;
+    const title = told("go.to", lang, { n: stops.indexOf(stop) + 1, title: told(titleOf(layer, stop), lang) });
+    const isActive = stop === active || also.includes(active);
+    return (
+      <button type="button" class="part" aria-label={title} title={title} aria-pressed={isActive} onClick={() => looking.goTo(stop)}>
+        {text}
+      </button>
+    );
+  };
+  const last: Stop = stops.includes("output") ? "output" : "mixed";
+  return (
+    <p class="formula" role="group" aria-label={told("formula", lang)}>
+      {stops.includes("x") && <>{part({ stop: "x", text: <i>X</i> })} <span class="road-sign">→</span>{" "}</>}
+      {part({ stop: "weights", text: "softmax" })}
+      <span>(</span>
+      {part({ stop: "q", text: <i>Q</i>, also: ["scores"] })}
+      {part({ stop: "scores", text: "·" })}
+      {part({ stop: "k", text: <><i>K</i><sup>T</sup></>, also: ["scores"] })}
+      {part({ stop: "scaled", text: <Scale looking={looking} layer={layer} /> })}
+      {part({ stop: "allowed", text: <>+ <i>M</i></> })}
+      <span>)</span>
+      {part({ stop: "weighted_values", text: "×", also: ["mixed"] })}
+      {part({ stop: "v", text: <i>V</i>, also: ["weighted_values", "mixed"] })}{" "}
+      <span class="road-sign">→</span> {part({ stop: last, text: told("title.output", lang) })}
+    </p>
+  );
+}
+
+/** How the scores are scaled, as it stands in the formula. */
+function Scale({ looking, layer }: { looking: Looking; layer: Layer }): JSX.Element {
+  const made = looking.session.desk.value.sheet.value?.layers[looking.session.choice.layer.value];
+  const { scale, temperature } = made ?? { scale: layer.rule.scale, temperature: 1 };
+  return (
+    <>
+      {scale === null ? <>/√<i>d</i><sub>k</sub></> : <>× {number(scale)}</>}
+      {temperature !== 1 && <>/{number(temperature)}</>}
+    </>
+  );
+}
+
+/** The key of a stop's title: where one head's weighted sum is the output, it is called so. */
+export function titleOf(layer: Layer, stage: Stage): string {
+  return stage === "mixed" && !stopsOf(layer).includes("output") ? "title.output" : `title.${stage}`;
+}
+
+// walking ------------------------------------------------------------------------------------------
+
+export function Walk({ looking }: { looking: Looking }): JSX.Element {
+  const lang = looking.session.choice.lang.value;
+  const stops = stopsOf(looking.session.layer.value!);
+  const stop = looking.stop.value;
+  const at = stops.indexOf(stop);
+  const playing = looking.playing.value;
+  useEffect(() => {
+    if (!playing) return;
+    const timer = setTimeout(() => (at === stops.length - 1 ? (looking.playing.value = false) : looking.step(1)), STAGE_MS);
+    return () => clearTimeout(timer);
+  }, [playing, stop]);
+  const play = (): void => {
+    if (!playing && at === stops.length - 1) looking.goTo(stops[0]);
+    looking.playing.value = !playing;
+  };
+  return (
+    <div class="walk" role="group" aria-label={told("walk", lang)}>
+      <button type="button" disabled={at === 0} aria-label={told("previous", lang)} title={`${told("previous", lang)} [`} onClick={() => looking.step(-1)}>
+        ←
+      </button>
+      <button type="button" class="play" onClick={play}>
+        {told(playing ? "pause" : "play", lang)}
+      </button>
+      <button type="button" disabled={at === stops.length - 1} aria-label={told("next", lang)} title={`${told("next", lang)} ]`} onClick={() => looking.step(1)}>
+        →
+      </button>
+      <span class="quiet">{told("at.stage", lang, { n: at + 1, of: stops.length })}</span>
+    </div>
+  );
+}
+
+/** What the active stage is, and what is so there of the chosen query and key. */
+export function StageText({ looking }: { looking: Looking }): JSX.Element {
+  const { choice, layer } = looking.session;
+  const lang = choice.lang.value;
+  const stop = looking.stop.value;
+  const stages: Stage[] = titleOf(layer.value!, stop) === "title.output" && stop === "mixed" ? ["mixed", "output"] : [stop];
+  const sentences = stages.flatMap((stage) => {
+    return stageSentences(layer.value!, stage, choice.head.value, choice.query.value, choice.key.value, lang);
+  });
+  const n = stopsOf(layer.value!).indexOf(stop) + 1;
+  return (
+    <section class="stage-text" aria-live="polite">
+      <h2><span class="step-number">{n}</span> {told(titleOf(layer.value!, stop), lang)}</h2>
+      {[...new Set(sentences)].map((sentence) => <p key={sentence}>{sentence}</p>)}
+    </section>
+  );
+}
+
+/** All of `jumok explain` for the chosen query, made when it is asked for. */
+export function WholeExplanation({ looking, isOpen, toggle }: { looking: Looking; isOpen: boolean; toggle: (isOpen: boolean) => void }): JSX.Element {
+  const { choice, layer } = looking.session;
+  const lang = choice.lang.value;
+  const token = nameOf(layer.value!.tokens[choice.query.value]);
+  return (
+    <details class="whole" open={isOpen} onToggle={(event) => toggle(event.currentTarget.open)}>
+      <summary>{told("whole", lang, { token })}</summary>
+      {isOpen && <Sections looking={looking} lang={lang} />}
+    </details>
+  );
+}
+
+function Sections({ looking, lang }: { looking: Looking; lang: Lang }): JSX.Element {
+  const { desk, desks, choice, layer } = looking.session;
+  const made = desk.value.made.value;
+  const other = desks.find((one) => one !== desk.value)?.made.value ?? null;
+  const sections = sectionsOf(made ?? [layer.value!], choice.query.value, lang, made && other);
+  return (
+    <>
+      {sections.map(({ title, lines }, at) => (
+        <section key={at}>
+          <h3>{title}</h3>
+          <Lines lines={lines} />
+        </section>
+      ))}
+    </>
+  );
+}
+
+/** Sentences, and lists of those that are entries. */
+function Lines({ lines }: { lines: readonly (readonly [boolean, string])[] }): JSX.Element {
+  const runs: { isList: boolean; texts: string[] }[] = [];
+  for (const [isEntry, text] of lines) {
+    if (runs.at(-1)?.isList !== isEntry) runs.push({ isList: isEntry, texts: [] });
+    runs.at(-1)!.texts.push(text);
+  }
+  return (
+    <>
+      {runs.map(({ isList, texts }, at) => {
+        return isList ? <ul key={at}>{texts.map((text, n) => <li key={n}>{text}</li>)}</ul> : texts.map((text, n) => <p key={`${at}.${n}`}>{text}</p>);
+      })}
+    </>
+  );
+}
