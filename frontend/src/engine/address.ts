@@ -53,14 +53,14 @@ export function packed(sheet: Sheet, original: Sheet): string | null {
     ),
   });
   if (!parts) return null;
-  const text = JSON.stringify({ of: hashOf(JSON.stringify(numbersOf(original))), ...parts });
+  const text = JSON.stringify({ of: signOf(original), ...parts });
   return `${base64url(text)}.${hashOf(text)}`;
 }
 
 /** The sheet that `packed` was given. Errors: `Refused`, also for a text that was cut or made by somebody else. */
 export function unpacked(text: string, original: Sheet): Sheet {
   const parts = partsOf(text);
-  if (parts.of !== hashOf(JSON.stringify(numbersOf(original)))) throw new Refused("another_example");
+  if (parts.of !== signOf(original)) throw new Refused("another_example");
   try {
     return checked(fitting(withParts(original, parts)));
   } catch (error) {
@@ -110,7 +110,15 @@ function hashOf(text: string): string {
   return (hash >>> 0).toString(36);
 }
 
-/** All that an original is known by. */
+const signs = new WeakMap<Sheet, string>();
+
+/** What an original is known by. */
+function signOf(original: Sheet): string {
+  const sign = signs.get(original) ?? hashOf(JSON.stringify(numbersOf(original)));
+  signs.set(original, sign);
+  return sign;
+}
+
 function numbersOf(sheet: Sheet): unknown {
   const layers = sheet.layers.map((layer) => [
     [...TABLES, ...VECTORS].map((name) => valuesOf(layer[name])),
@@ -142,13 +150,12 @@ function saidParts(source: Source, base: Source): Parts["said"] {
 function layerParts(layer: SheetLayer, base: SheetLayer, n: number): LayerParts | undefined {
   const numbers = [...TABLES, ...VECTORS].map((name) => [name, cellsOf(tableIn(layer, name), tableIn(base, name))]);
   const tables = biasTables(layer.bias).map((table, at) => cellsOf(table, biasTables(base.bias)[at]));
+  const [allowed, allowedBefore] = [layer, base].map((one) => hexOf(tableOf(one.allowed, n)));
   return something({
     numbers: something(Object.fromEntries(numbers)),
     scale: layer.scale === base.scale ? undefined : layer.scale,
     temperature: layer.temperature === base.temperature ? undefined : layer.temperature,
-    allowed: same([...tableOf(layer.allowed, n)], [...tableOf(base.allowed, n)])
-      ? undefined
-      : hexOf(tableOf(layer.allowed, n)),
+    allowed: allowed === allowedBefore ? undefined : allowed,
     bias: tables.some((table) => table) ? tables.map((table) => table ?? { cells: [] }) : undefined,
   });
 }
@@ -180,10 +187,12 @@ function asTable({ heads, rows, width, values }: PerHead): Table {
 }
 
 function hexOf(cells: Uint8Array): string {
-  const padded = [...cells, 0, 0, 0].slice(0, 4 * Math.ceil(cells.length / 4));
-  return Array.from({ length: padded.length / 4 }, (_, at) =>
-    parseInt(padded.slice(4 * at, 4 * at + 4).join(""), 2).toString(16),
-  ).join("");
+  let hex = "";
+  for (let at = 0; at < cells.length; at += 4) {
+    const [a, b, c, d] = cells.subarray(at, at + 4);
+    hex += (8 * a + 4 * (b ?? 0) + 2 * (c ?? 0) + (d ?? 0)).toString(16);
+  }
+  return hex;
 }
 
 // what came in an address --------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 /** A worked example as one editable whole: what was given, and every layer computed from it, one after the other. */
 
 import { stageOf } from "./path";
+import { throughTable } from "./products";
 import type { Allowed, Bias, Heads, Layer, Numbers, PerHead, Rotary, Source, Table, Token } from "./record";
 
 /** At most so many tokens, and at most so wide, is edited by hand. */
@@ -103,13 +104,19 @@ function partedScale(
   return { scale: usual ? null : scale * temperature, temperature };
 }
 
+const chains = new WeakMap<Layer, { readonly before: Layer; readonly is: boolean }>();
+
 /** Whether a later layer reads what the layer before it hands on. */
 export function isChained(layers: readonly Layer[], at: number): boolean {
-  const before = layers[at - 1];
-  const { x, source } = layers[at];
-  if (!x || !before?.x) return false;
-  const given = handedOn(before, before.source.details.residual === true, source.details.positions === "sinusoidal");
-  return given !== null && given.columns === x.columns && isNear(given.values, x.values);
+  const [before, layer] = [layers[at - 1], layers[at]];
+  if (!before?.x || !layer.x) return false;
+  const known = chains.get(layer);
+  if (known?.before === before) return known.is;
+  const coded = layer.source.details.positions === "sinusoidal";
+  const given = handedOn(before, before.source.details.residual === true, coded);
+  const is = given?.columns === layer.x.columns && isNear(given.values, layer.x.values);
+  chains.set(layer, { before, is });
+  return is;
 }
 
 /** Output, + x where residual, + the position code where the next layer adds one. null: x and output differ in width. */
@@ -174,18 +181,13 @@ function projected(x: Table, w: Table, b: Numbers | null, heads: number): PerHea
   const width = w.columns / heads;
   const values = new Float64Array(x.rows * w.columns);
   for (let row = 0; row < x.rows; row++) {
-    for (let column = 0; column < w.columns; column++) {
-      const at = (Math.floor(column / width) * x.rows + row) * width + (column % width);
-      values[at] = projectedAt(x, w, row, column) + (b ? b[column] : 0);
+    const joined = throughTable(x.values.subarray(row * x.columns, (row + 1) * x.columns), w);
+    if (b) for (let column = 0; column < joined.length; column++) joined[column] += b[column];
+    for (let head = 0; head < heads; head++) {
+      values.set(joined.subarray(head * width, (head + 1) * width), (head * x.rows + row) * width);
     }
   }
   return { heads, rows: x.rows, width, values };
-}
-
-function projectedAt(x: Table, w: Table, row: number, column: number): number {
-  let sum = 0;
-  for (let i = 0; i < x.columns; i++) sum += x.values[row * x.columns + i] * w.values[i * w.columns + column];
-  return sum;
 }
 
 /** Which two dimensions turn together, which of them is the first, and by what angle at a position, in radians. */
