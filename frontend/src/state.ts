@@ -252,10 +252,12 @@ export class Session {
     const { source, facts, storage } = this.desks[0].document;
     const first = this.desks[0].document.layer(0);
     const details = first instanceof Promise ? source.details : first.source.details;
-    const query = within(details.focus ?? 0, facts[0].n_queries);
+    // A causal model's first query reads nothing but itself: where nobody says more, the last one is shown.
+    const query = within(details.focus ?? facts[0].n_queries - 1, facts[0].n_queries);
+    const key = within(details.focus === undefined ? query - 1 : query + 1, facts[0].n_keys);
     const view: View = this.desks.length > 1 ? "compare" : storage === "exact" && isSmall(this.desks[0]) ? "stages" : "heads";
     return {
-      view, document: 0, layer: 0, head: 0, query, key: within(query + 1, facts[0].n_keys), stage: "weights",
+      view, document: 0, layer: 0, head: 0, query, key, stage: "weights",
       lang: "en", theme: "auto", window: null,
     };
   }

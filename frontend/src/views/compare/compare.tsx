@@ -1,6 +1,267 @@
+/** Two documents beside each other: the same head in both, and what changed from one to the other. */
 import type { JSX } from "preact";
+import { useComputed, useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { Lang, Layer } from "../../engine/record";
+import { number, quoted } from "../../explanation/words";
+import { css as colour, differenceColour } from "../../look/colours";
+import type { Pair } from "../../hosts/model";
 import type { Session } from "../../state";
+import { FRAME, say } from "../../words";
+import mapCss from "../map/map.css";
+import { topOf, type Picture } from "../map/paint";
+import { HeadPicker } from "../map/pick";
+import { Scale } from "../map/scale";
+import { withoutFirst } from "../map/seen";
+import { placeByKey, placeUnder, Surface } from "../map/surface";
+import { titleOf } from "../map/titles";
+import { wholeOf, type Place } from "../map/window";
+import { nameOf, TokenText } from "../tokens";
+import { common, keyPairsOf, rowsOf, slotsOf, type Both, type Slot } from "./aligned";
+import { Changes, isAsItCame, signed } from "./changes";
+import css from "./compare.css";
+import { Difference, keyTokenOf, tokenOf, type Spot } from "./difference";
+import { COMPARE } from "./words";
+
+/** Texts this long are not aligned here. */
+const MOST_ALIGNED = 4_000_000;
+const MOST_IN_STRIP = 200;
+const MOST_CELL = 56;
+/** Rounding alone changes as much. */
+const NOTHING = 5e-7;
+const GRADIENT = `linear-gradient(to right, ${[-1, -0.5, 0, 0.5, 1].map((share) => colour(differenceColour(share))).join(", ")})`;
 
 export function CompareView({ session }: { session: Session }): JSX.Element {
-  return <p>{session.choice.view.value}</p>;
+  const { layer: at, head, lang } = session.choice;
+  const pairs = useComputed(() => pairsOf(session)).value;
+  const [a, b] = [0, 1].map((which) => layerOf(session, which, at.value));
+  const body = (): JSX.Element => {
+    if (session.desks.length < 2 || pairs === null) return <p>{say(COMPARE, "needs_two", lang.value)}</p>;
+    if (a === undefined || b === undefined || head.value >= (b?.q.heads ?? Infinity)) return <p>{say(COMPARE, "no_head", lang.value)}</p>;
+    if (a === null || b === null) return <p role="status">{say(FRAME, "coming", lang.value)}</p>;
+    return <Beside session={session} a={a} b={b} pairs={pairs} />;
+  };
+  return (
+    <div class="compare-view">
+      <style>{mapCss + css}</style>
+      <HeadPicker session={session} document={false} />
+      {body()}
+    </div>
+  );
+}
+
+/** null: on its way; undefined: there is none. */
+function layerOf(session: Session, which: number, at: number): Layer | null | undefined {
+  const desk = session.desks[which];
+  if (desk === undefined || at >= desk.nLayers) return undefined;
+  const layer = desk.layer(at);
+  return layer !== null && session.firstHidden.value ? withoutFirst(layer) : layer;
+}
+
+/** As they were given, or, after an edit or where none were, by the texts. */
+function pairsOf(session: Session): readonly Pair[] | null {
+  if (session.desks.length < 2) return null;
+  if (session.pairing !== null && isAsItCame(session)) return session.pairing.pairs;
+  const [a, b] = session.desks.map((desk) => desk.made.value?.[0].tokens ?? desk.document.tokens(0));
+  return a.length * b.length > MOST_ALIGNED ? null : common(a, b);
+}
+
+interface BesideGiven {
+  readonly session: Session;
+  readonly a: Layer;
+  readonly b: Layer;
+  readonly pairs: readonly Pair[];
+}
+
+function Beside({ session, a, b, pairs }: BesideGiven): JSX.Element {
+  const lang = session.choice.lang.value;
+  const head = session.choice.head.value;
+  const keys = useMemo(() => keyPairsOf(a, b, pairs), [a, b, pairs]);
+  const rows = useMemo(() => slotsOf(pairs, a.q.rows, b.q.rows), [a, b, pairs]);
+  const columns = useMemo(() => slotsOf(keys, a.k.rows, b.k.rows), [a, b, keys]);
+  const both: Both = { a, b, head, keys };
+  const { spot, choose, chooseIn } = useSpot(session, rows, columns);
+  const sharedOut = useSignal(true);
+  const top = useSignal<number | null>(null);
+  const largest = useSignal<readonly (number | null)[]>([null, null]);
+  const tell = (at: Spot): string => told(both, rows[at.row], columns[at.column], sharedOut.value, lang);
+  const names = { layer: session.choice.layer.value, head };
+  return (
+    <>
+      <Aligned both={both} slots={rows} chosen={spot.row} choose={(row) => choose({ ...spot, row })} lang={lang} />
+      <p id="compare-help" class="visually-hidden">
+        {say(COMPARE, "help", lang)}
+      </p>
+      <p role="status" class="told-change">
+        {tell(spot)}
+      </p>
+      <div class="three">
+        {[a, b].map((layer, which) => (
+          <One
+            key={which} session={session} which={which} layer={layer}
+            chosen={placeIn(which, rows[spot.row], columns[spot.column])}
+            choose={(place) => chooseIn(which, place)}
+            painted={({ image }) => (largest.value = largest.value.map((one, at) => (at === which ? topOf(image.values) : one)))}
+          />
+        ))}
+        <section>
+          <h2>{say(COMPARE, "difference", lang)}</h2>
+          <Difference
+            both={both} rows={rows} columns={columns} sharedOut={sharedOut.value}
+            name={say(COMPARE, "difference_name", lang, names)} describedBy="compare-help"
+            spot={spot} choose={choose} tell={tell} top={(largest) => (top.value = largest)}
+          />
+          <DifferenceLegend top={top.value} lang={lang} />
+          <label class="check">
+            <input type="checkbox" checked={sharedOut.value} onChange={(event) => (sharedOut.value = event.currentTarget.checked)} />
+            {say(COMPARE, "shared_out", lang)}
+          </label>
+          <p class="quiet">{say(COMPARE, sharedOut.value ? "shared_note" : "own_note", lang)}</p>
+          {sharedOut.value && top.value !== null && top.value < NOTHING && <p>{say(COMPARE, "no_change", lang)}</p>}
+          <Unmatched both={both} pairs={pairs} lang={lang} />
+        </section>
+      </div>
+      <Scale session={session} top={largest.value[0] === null || largest.value[1] === null ? null : Math.max(...(largest.value as number[]))} />
+      <Changes session={session} pairs={pairs} go={(query, key) => chooseIn(0, { query: query[0], key: key[0] })} />
+    </>
+  );
+}
+
+/** The chosen place of the common axis; the session knows it by the first text, where that has it. */
+function useSpot(session: Session, rows: readonly Slot[], columns: readonly Slot[]) {
+  const { query, key } = session.choice;
+  const only = useSignal<Spot | null>(null);
+  const at = (slots: readonly Slot[], which: "a" | "b", place: number): number => Math.max(0, slots.findIndex((slot) => slot[which] === place));
+  const own = { row: at(rows, "a", query.value), column: at(columns, "a", key.value) };
+  const kept = only.value;
+  const spot = kept !== null && kept.row < rows.length && kept.column < columns.length ? kept : own;
+  const choose = (next: Spot): void => {
+    const place = placeIn(0, rows[next.row], columns[next.column]);
+    only.value = place.query < 0 || place.key < 0 ? next : null;
+    session.choose({ ...(place.query >= 0 && { query: place.query }), ...(place.key >= 0 && { key: place.key }) });
+  };
+  const chooseIn = (which: number, place: Place): void => {
+    const side = which === 0 ? "a" : "b";
+    choose({ row: at(rows, side, place.query), column: at(columns, side, place.key) });
+  };
+  return { spot, choose, chooseIn };
+}
+
+/** Where a place of the axis is in one of the texts; −1 where it is only in the other. */
+function placeIn(which: number, row: Slot, column: Slot): Place {
+  const side = which === 0 ? "a" : "b";
+  return { query: row[side] ?? -1, key: column[side] ?? -1 };
+}
+
+/** "'it' → cat: 0.71 before, 0.20 after, −0.51" */
+function told(both: Both, row: Slot, column: Slot, sharedOut: boolean, lang: Lang): string {
+  const names = { asks: quoted(nameOf(tokenOf(both, row)), lang), read: quoted(nameOf(keyTokenOf(both, column)), lang) };
+  const lone = [row, column].find(({ a, b }) => a === null || b === null);
+  if (lone) return say(COMPARE, "hatched", lang, { ...names, why: say(COMPARE, lone.b === null ? "only_first" : "only_second", lang) });
+  const found = rowsOf(both, [row.a!, row.b!], sharedOut);
+  const at = both.keys.findIndex((pair) => pair[0] === column.a);
+  const [before, after] = [found.a[at], found.b[at]];
+  return say(COMPARE, "cell", lang, { ...names, a: number(before), b: number(after), change: signed(after - before) });
+}
+
+interface AlignedGiven {
+  readonly both: Both;
+  readonly slots: readonly Slot[];
+  readonly chosen: number;
+  readonly choose: (row: number) => void;
+  readonly lang: Lang;
+}
+
+/** Both texts in one strip: what both have once, what only one has above or below. */
+function Aligned({ both, slots, chosen, choose, lang }: AlignedGiven): JSX.Element | null {
+  if (slots.length > MOST_IN_STRIP) return null;
+  const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }): void => {
+    const moves: Record<string, number> = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: slots.length - 1 };
+    const to = moves[event.key];
+    if (slots[to] === undefined) return;
+    event.preventDefault();
+    choose(to);
+    (event.currentTarget.children[to] as HTMLElement).focus();
+  };
+  const where = ({ a, b }: Slot): string => (b === null ? "only_first" : a === null ? "only_second" : "same_token");
+  return (
+    <div class="aligned" role="radiogroup" aria-label={say(COMPARE, "aligned", lang)} onKeyDown={onKeyDown}>
+      {slots.map((slot, at) => (
+        <button
+          key={at}
+          type="button"
+          role="radio"
+          class={where(slot)}
+          aria-checked={at === chosen}
+          aria-label={`${nameOf(tokenOf(both, slot))}, ${say(COMPARE, where(slot), lang)}`}
+          tabIndex={at === chosen ? 0 : -1}
+          onClick={() => choose(at)}
+        >
+          <TokenText token={tokenOf(both, slot)} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface OneGiven {
+  readonly session: Session;
+  readonly which: number;
+  readonly layer: Layer;
+  readonly chosen: Place;
+  readonly choose: (place: Place) => void;
+  readonly painted: (picture: Picture) => void;
+}
+
+function One({ session, which, layer, chosen, choose, painted }: OneGiven): JSX.Element {
+  const lang = session.choice.lang.value;
+  const head = session.choice.head.value;
+  const letter = say(COMPARE, which === 0 ? "first" : "second", lang);
+  const window = wholeOf(layer);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const from = { query: Math.max(0, chosen.query), key: Math.max(0, chosen.key) };
+    const place = placeByKey(event, from, layer);
+    if (place === null) return;
+    event.preventDefault();
+    choose(place);
+  };
+  return (
+    <section>
+      <h2>
+        {letter} <span class="quiet sentence">{titleOf(session.desks[which].document, lang)}</span>
+      </h2>
+      <Surface
+        layer={layer}
+        head={head}
+        window={window}
+        mapping={session.mapping.value}
+        chosen={chosen}
+        name={say(COMPARE, "map_name", lang, { which: letter, layer: session.choice.layer.value, head })}
+        describedBy="compare-help"
+        mostCell={MOST_CELL}
+        point={() => undefined}
+        painted={painted}
+        on={{ onKeyDown, onClick: (event) => choose(placeUnder(event, window)) }}
+      />
+    </section>
+  );
+}
+
+function DifferenceLegend({ top, lang }: { top: number | null; lang: Lang }): JSX.Element {
+  return (
+    <div class="legend">
+      <div class="legend-bar" style={{ background: GRADIENT }} aria-hidden="true" />
+      <p class="quiet">{say(COMPARE, "legend", lang, { top: top === null ? "…" : number(top) })}</p>
+    </div>
+  );
+}
+
+/** What the comparison leaves out of sight, said with its size. */
+function Unmatched({ both, pairs, lang }: { both: Both; pairs: readonly Pair[]; lang: Lang }): JSX.Element {
+  const { a, b } = useMemo(() => {
+    const parts = pairs.map((pair) => rowsOf(both, pair, false).unmatched);
+    const mean = (side: 0 | 1): number => parts.reduce((sum, part) => sum + part[side], 0) / Math.max(1, parts.length);
+    return { a: mean(0), b: mean(1) };
+  }, [both.a, both.b, both.head, pairs]);
+  return <p class="quiet">{say(COMPARE, "unmatched", lang, { a: number(a), b: number(b) })}</p>;
 }

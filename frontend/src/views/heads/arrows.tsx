@@ -15,6 +15,8 @@ const MOST_TOKENS = 32;
 const AROUND = 4;
 const ROW = 28;
 const WIDEST = 12;
+const ACROSS = 110;
+const HEAD = 7;
 
 export function Arrows({ session, layer }: { session: Session; layer: Layer }): JSX.Element {
   const lang = session.choice.lang.value;
@@ -40,7 +42,7 @@ export function Arrows({ session, layer }: { session: Session; layer: Layer }): 
           {say(HEADS, "every_query", lang)}
         </label>
       )}
-      <div class="arrow-parts" style={{ height: `${height + ROW}px` }}>
+      <div class="arrow-parts">
         <Column tokens={layer.tokens} places={queries} chosen={query.value} name={say(HEADS, "asking", lang)} choose={(at) => session.choose({ query: at })} point={(at) => (pointed.value = at)} />
         <Curves arrows={arrows} queries={queries} keys={keys} height={height} strong={asking} />
         <Column tokens={keyTokens} places={keys} chosen={key.value} name={say(HEADS, "reading", lang)} choose={(at) => session.choose({ key: at })} point={() => undefined} />
@@ -131,18 +133,15 @@ function Curves({ arrows, queries, keys, height, strong }: CurvesGiven): JSX.Ele
   const middle = (places: readonly number[], at: number): number => (places.indexOf(at) + 1.5) * ROW;
   const seen = arrows.filter(({ from, to, weight }) => weight > 0.0005 && queries.includes(from) && keys.includes(to));
   return (
-    <svg class="curves" viewBox={`0 0 100 ${height + ROW}`} preserveAspectRatio="none" aria-hidden="true">
+    <svg class="curves" width={ACROSS} height={height + ROW} aria-hidden="true">
       {seen.map(({ from, to, weight }) => {
         const [y, end] = [middle(queries, from), middle(keys, to)];
+        const half = ACROSS / 2;
         return (
-          <path
-            key={`${from}-${to}`}
-            d={`M0 ${y} C50 ${y} 50 ${end} 100 ${end}`}
-            class={from === strong ? "strong" : "weak"}
-            stroke-width={Math.max(1, WIDEST * weight)}
-            stroke-opacity={0.15 + 0.85 * Math.sqrt(weight)}
-            vector-effect="non-scaling-stroke"
-          />
+          <g key={`${from}-${to}`} class={from === strong ? "strong" : "weak"} opacity={0.15 + 0.85 * Math.sqrt(weight)}>
+            <path d={`M0 ${y} C${half} ${y} ${half} ${end} ${ACROSS - HEAD} ${end}`} stroke-width={Math.max(1, WIDEST * weight)} />
+            <polygon points={`${ACROSS},${end} ${ACROSS - HEAD},${end - HEAD} ${ACROSS - HEAD},${end + HEAD}`} />
+          </g>
         );
       })}
     </svg>

@@ -6,6 +6,7 @@ import { number } from "../../explanation/words";
 import type { Session } from "../../state";
 import { FRAME, say } from "../../words";
 import mapCss from "../map/map.css";
+import { topOf } from "../map/paint";
 import { HeadPicker } from "../map/pick";
 import { Scale } from "../map/scale";
 import { withoutFirst } from "../map/seen";
@@ -36,6 +37,7 @@ export function HeadsView({ session }: { session: Session }): JSX.Element {
         <HeadPicker session={session} />
         {layer === null ? <p role="status">{say(FRAME, "coming", lang)}</p> : <OneHead session={session} layer={layer} />}
       </div>
+      <Strips session={session} />
     </div>
   );
 }
@@ -50,7 +52,6 @@ function OneHead({ session, layer }: { session: Session; layer: Layer }): JSX.El
           <Arrows session={session} layer={layer} />
           <TopKeys session={session} layer={layer} />
         </div>
-        <Strips session={session} />
         <Follow session={session} layer={layer} />
       </div>
     </>
@@ -88,7 +89,7 @@ function Heat({ session, layer }: { session: Session; layer: Layer }): JSX.Eleme
         describedBy="heat-help"
         mostCell={MOST_CELL}
         point={(place) => (pointed.value = place)}
-        painted={(largest) => (top.value = largest)}
+        painted={({ image }) => (top.value = topOf(image.values))}
         on={{ onKeyDown, onClick: (event) => session.choose(placeUnder(event, window)) }}
       />
       <Rounding session={session} />

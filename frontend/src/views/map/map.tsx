@@ -11,6 +11,7 @@ import { Find } from "./find";
 import { useGestures } from "./gestures";
 import { Minimap } from "./minimap";
 import css from "./map.css";
+import { topOf, type Picture } from "./paint";
 import { HeadPicker } from "./pick";
 import { Scale } from "./scale";
 import { withoutFirst } from "./seen";
@@ -20,14 +21,15 @@ import { around, inside, isWhole, reaching, wholeOf, zoomed, zoomedTo, type Plac
 import { MAP } from "./words";
 
 /** "To the chosen cell" shows so many cells a side. */
-const NEAR = 8;
+const NEAR = 6;
 const PER_KEY = 1.5;
 
 export function MapView({ session }: { session: Session }): JSX.Element {
   const given = session.layer.value!;
   const layer = session.firstHidden.value ? withoutFirst(given) : given;
   const { head, query, key, lang } = session.choice;
-  const painted = useSignal<{ top: number; isExact: boolean } | null>(null);
+  const top = useSignal<number | null>(null);
+  const drawn = useSignal<"coming" | "complete" | "each_cell">("coming");
   const pointed = useSignal<Place | null>(null);
   const { window, whole, chosen, look, choose } = useLooking(session, layer);
   const names = { layer: session.choice.layer.value, head: head.value, rows: layer.q.rows, columns: layer.k.rows };
@@ -58,13 +60,16 @@ export function MapView({ session }: { session: Session }): JSX.Element {
           look={look}
           choose={choose}
           point={(place) => (pointed.value = place)}
-          painted={(top, isExact) => (painted.value = { top, isExact })}
+          painted={({ image, covers }) => {
+            top.value = topOf(image.values);
+            drawn.value = !image.exact ? "coming" : image.width < covers.columns || image.height < covers.rows ? "complete" : "each_cell";
+          }}
         />
         <aside class="map-side">
           <Minimap layer={layer} head={head.value} window={window} mapping={session.mapping.value} title={say(MAP, "overview", lang.value)} look={look} />
           <p class="quiet">{say(MAP, "window", lang.value, inView)}</p>
-          <p class="quiet">{say(MAP, painted.value?.isExact ? "complete" : "coming", lang.value)}</p>
-          <Scale session={session} top={painted.value?.top ?? null} />
+          <p class="quiet">{say(MAP, drawn.value, lang.value)}</p>
+          <Scale session={session} top={top.value} />
           <TopKeys session={session} layer={layer} />
         </aside>
       </div>
@@ -93,7 +98,7 @@ interface ZoomableGiven {
   readonly look: (window: Window) => void;
   readonly choose: (place: Place) => void;
   readonly point: (place: Place | null) => void;
-  readonly painted: (top: number, isExact: boolean) => void;
+  readonly painted: (picture: Picture) => void;
 }
 
 function Zoomable({ session, layer, window, name, look, choose, point, painted }: ZoomableGiven): JSX.Element {

@@ -1,5 +1,5 @@
 /** Weights as pixels on a canvas: at once what can be had at once, then exactly, a slice a frame. */
-import { cellsOf, exact, sampled, type Image as Weights, type Window } from "../../engine/map";
+import { cellsOf, exact, sampled, topOf as heaviestOf, type Image as Weights, type Window } from "../../engine/map";
 import type { Layer } from "../../engine/record";
 import { inkOn, placeOf, weightColour, type Mapping, type Rgb } from "../../look/colours";
 
@@ -44,11 +44,44 @@ export function topOf(values: Float32Array, from = 0, to = values.length): numbe
   return top;
 }
 
+const rowTops = new WeakMap<Layer, Map<number, Float32Array>>();
+/** So long a frame may look for the largest weights of rows that are not all in view. */
+const TOPS_MS = 10;
+
+/** The largest weight of a row of pixels, of all its keys or, until these were looked at, of those in view. */
+export type TopOfRow = (row: number) => number;
+
+/** `missing` tells how many rows were not looked at yet: painting again will go on. */
+export function topsOf({ layer, head }: Subject, { image, covers }: Picture): { top: TopOfRow; missing: () => number } {
+  const { width, height, values } = image;
+  const kept = keptTops(layer, head);
+  const end = performance.now() + TOPS_MS;
+  let missing = 0;
+  const top = (row: number): number => {
+    const inView = topOf(values, row * width, (row + 1) * width);
+    if (covers.columns === layer.k.rows) return inView;
+    const query = covers.row + Math.floor((row * covers.rows) / height);
+    if (Number.isNaN(kept[query]) && performance.now() < end) kept[query] = heaviestOf(layer, head, query, 1).heaviest[0]?.weight ?? 0;
+    if (Number.isNaN(kept[query])) missing += 1;
+    return Math.max(inView, kept[query] || 0);
+  };
+  return { top, missing: () => missing };
+}
+
+function keptTops(layer: Layer, head: number): Float32Array {
+  const ofLayer = rowTops.get(layer) ?? new Map<number, Float32Array>();
+  rowTops.set(layer, ofLayer);
+  const kept = ofLayer.get(head) ?? new Float32Array(layer.q.rows).fill(NaN);
+  ofLayer.set(head, kept);
+  return kept;
+}
+
 /** The picture's pixels; what is not allowed stays clear, so that the ground shows through. */
-export function pixelsOf({ width, height, values }: Weights, mapping: Mapping): ImageData {
+export function pixelsOf({ width, height, values }: Weights, mapping: Mapping, topOfRow?: TopOfRow): ImageData {
   const data = new ImageData(width, height);
+  const own: TopOfRow = (row) => topOf(values, row * width, (row + 1) * width);
   for (let row = 0; row < height; row++) {
-    const top = mapping === "row" ? topOf(values, row * width, (row + 1) * width) : 1;
+    const top = mapping === "row" ? (topOfRow ?? own)(row) : 1;
     for (let at = row * width; at < (row + 1) * width; at++) {
       if (values[at] < 0) continue;
       put(data, at, weightColour(placeOf(values[at], mapping, top)));

@@ -6,6 +6,8 @@ import { TokenText } from "../tokens";
 /** Cells narrower than this have no room for a text. */
 export const LEAST_LABELLED = 14;
 const TICK_EVERY = 56;
+/** Along the top, wider cells have their text written across. */
+const WIDE = 56;
 
 interface Ruler {
   readonly tokens: readonly Token[];
@@ -39,9 +41,9 @@ function Labels({ tokens, from, cells, cell, chosen, along, length }: Inside): J
       {groups.map(({ at, size }) => {
         const start = Math.max(0, (at - from) * cell);
         const stop = Math.min(length, (at + size - from) * cell);
-        const isChosen = chosen >= at && chosen < at + size;
+        const marks = [chosen >= at && chosen < at + size ? " chosen" : "", cell >= WIDE ? " wide" : ""];
         return (
-          <span key={at} class={isChosen ? "label chosen" : "label"} style={placed(along, start, stop - start)}>
+          <span key={at} class={`label${marks.join("")}`} style={placed(along, start, stop - start)}>
             {size > 1 ? <Pieces tokens={tokens.slice(at, at + size)} chosen={chosen - at} /> : <TokenText token={tokens[at]} />}
           </span>
         );

@@ -8,14 +8,14 @@ import type { Layer } from "../../engine/record";
 import { allowedAt } from "../../engine/rule";
 import { number } from "../../explanation/words";
 import { placeOf, weightColour, type Mapping } from "../../look/colours";
-import { cellSize, lettered, pictured, pixelsOf, spread, topOf, type Picture } from "./paint";
+import { cellSize, lettered, pictured, pixelsOf, spread, topsOf, type Picture, type TopOfRow } from "./paint";
 import { LEAST_LABELLED, Ruler } from "./rulers";
 import type { Place } from "./window";
 
 /** A side is at most this many pixels of the page. */
 const MOST_SIDE = 640;
 /** Cells at least so wide have their number in them. */
-export const LEAST_LETTERED = 40;
+export const LEAST_LETTERED = 36;
 const RULERS = { labelled: 92, ticks: 40 };
 
 export interface SurfaceGiven {
@@ -29,7 +29,7 @@ export interface SurfaceGiven {
   /** A cell is no wider than this; none: the window fills the surface. */
   readonly mostCell?: number;
   readonly point: (place: Place | null) => void;
-  readonly painted?: (top: number, isExact: boolean) => void;
+  readonly painted?: (picture: Picture) => void;
   /** What else the surface does: `HeatMap` leaves it to its host. */
   readonly on?: HTMLAttributes<HTMLCanvasElement>;
   readonly canvasRef?: RefObject<HTMLCanvasElement | null>;
@@ -131,31 +131,45 @@ function useWidth(of: RefObject<HTMLElement | null>): number {
 }
 
 function usePainting(canvas: RefObject<HTMLCanvasElement | null>, given: SurfaceGiven, { width, height }: Size): void {
-  const { layer, head, window, mapping, painted } = given;
+  const { layer, head, window, mapping } = given;
   useEffect(() => {
     const on = canvas.current!;
     if (width === 0) return undefined;
     const density = Math.min(2, on.ownerDocument.defaultView?.devicePixelRatio ?? 1);
-    return pictured({ layer, head, window }, width, height, (picture) => {
+    let again = 0;
+    const show = (picture: Picture): void => {
+      cancelAnimationFrame(again);
       [on.width, on.height] = [width * density, height * density];
-      spread(on, pixelsOf(picture.image, mapping), picture.covers, window);
-      if (cellSize({ width, height }, window).across >= LEAST_LETTERED) letter(on, given, picture, density);
-      on.dataset.painted = picture.image.exact ? "exact" : "sampled";
-      painted?.(topOf(picture.image.values), picture.image.exact);
-    });
+      if (draw(on, given, picture, density) > 0) again = requestAnimationFrame(() => show(picture));
+    };
+    const stop = pictured({ layer, head, window }, width, height, show);
+    return () => {
+      stop();
+      cancelAnimationFrame(again);
+    };
   }, [layer, head, mapping, width, height, window.row, window.rows, window.column, window.columns]);
 }
 
-function letter(on: HTMLCanvasElement, { layer, head, window, mapping }: SurfaceGiven, picture: Picture, density: number): void {
+/** Returns how many rows are not in their own colours yet. */
+function draw(on: HTMLCanvasElement, given: SurfaceGiven, picture: Picture, density: number): number {
+  const { window, mapping } = given;
+  const { top, missing } = topsOf(given, picture);
+  spread(on, pixelsOf(picture.image, mapping, top), picture.covers, window);
+  if (cellSize(on, window).across >= LEAST_LETTERED * density) letter(on, given, picture, top, density);
+  on.dataset.painted = picture.image.exact && missing() === 0 ? "exact" : "sampled";
+  given.painted?.(picture);
+  return missing();
+}
+
+function letter(on: HTMLCanvasElement, { layer, head, window, mapping }: SurfaceGiven, picture: Picture, top: TopOfRow, density: number): void {
   const { image: { values, width }, covers } = picture;
   const isRoomy = cellSize(on, window).across >= 2 * LEAST_LETTERED * density;
   lettered(on, window, covers, density, (row, column) => {
     const [query, key] = [covers.row + row, covers.column + column];
     if (!allowedAt(layer.rule.allowed, query, key)) return null;
     const weight = weightAt(layer, head, query, key);
-    const top = topOf(values, row * width, (row + 1) * width);
     const text = isRoomy || weight === 0 || weight >= 0.0005 ? number(weight) : "<.001";
-    return { text, on: weightColour(placeOf(values[row * width + column], mapping, top)) };
+    return { text, on: weightColour(placeOf(values[row * width + column], mapping, top(row))) };
   });
 }
 

@@ -47,8 +47,8 @@ export const MAP: Words = {
   log: ["0.00001 to 1, logarithm", "0.00001–1, 로그"],
   linear: ["0 to 1, linear", "0–1, 선형"],
   row_legend: [
-    "Dark is 0; the brightest is the largest weight of each row in view (square root of the share). Largest in view: {top}.",
-    "어두울수록 0에 가깝고, 보이는 각 행에서 가장 큰 가중치가 가장 밝습니다(비율의 제곱근). 보이는 것 가운데 최댓값: {top}.",
+    "Dark is 0; the brightest is the largest weight of each row (square root of the share of it). Largest in view: {top}.",
+    "어두울수록 0에 가깝고, 행마다 가장 큰 가중치가 가장 밝습니다(그 값에 대한 비율의 제곱근). 보이는 것 가운데 최댓값: {top}.",
   ],
   sqrt_legend: ["Brightness is the square root of the weight, 0 to 1. Largest in view: {top}.", "밝기는 가중치(0–1)의 제곱근입니다. 보이는 것 가운데 최댓값: {top}."],
   log_legend: [
