@@ -291,9 +291,20 @@ def test_a_table_beyond_the_limit_is_refused_but_its_rows_are_told(monkeypatch):
     assert len(found.distances(0, 0)) == 8
 
 
+def test_what_is_found_does_not_depend_on_the_tiles(monkeypatch):
+    a, b = record(ABC, 1), record(ABC, 2)
+    whole = compare(a, b)
+    monkeypatch.setattr(door, "TILE_BYTES", 200)
+    assert len(door.tiles(len(ABC), 2 * len(ABC) * 8)) == len(ABC)
+    found = compare(a, b)
+    assert [(h.query, h.key, h.n_rows) for h in found.heads] == [(h.query, h.key, h.n_rows) for h in whole.heads]
+    assert [h.distance for h in found.heads] == pytest.approx([h.distance for h in whole.heads])
+    assert found.difference(0, 1) == pytest.approx(whole.difference(0, 1))
+
+
 def test_no_table_of_all_pairs_is_made(monkeypatch):
-    monkeypatch.setattr(door, "TILE_BYTES", 2**17)
-    n = 900
+    monkeypatch.setattr(door, "TILE_BYTES", 2**18)
+    n = 1_200
     a, b = (record([str(i) for i in range(n)], seed, n_heads=1) for seed in (1, 2))
     tracemalloc.start()
     found = compare(a, b)
