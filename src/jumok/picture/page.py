@@ -14,13 +14,14 @@ import base64
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import TooLargeError
-from ..explanation.words import language
+from ..explanation.words import language, shown
 from ..files import write_whole
 from ..trace import Reading, Trace
 from .packed import SMALL_BYTES, Packed, Storage, Values, least_bytes, pack
@@ -142,22 +143,23 @@ def _json_script(attribute: str, value: str, text: str) -> str:
 
 def _bundle() -> str:
     """The program, as it may stand in a script element: what would end the element stands in its texts only."""
-    return BUNDLE.read_text(encoding="utf-8").replace("</script", "\\x3c/script").replace("<!--", "\\x3c!--")
+    return re.sub("<(?=/script|!--)", r"\\x3c", BUNDLE.read_text(encoding="utf-8"), flags=re.IGNORECASE)
 
 
 def _title(title: str | Mapping[str, str] | None, made: Sequence[Packed], lang: str) -> str:
     said = title or next((document.title for document in made if document.title), None) or "jumok 주목"
-    return said if isinstance(said, str) else str(said.get(lang) or next(iter(said.values())))
+    return shown(said if isinstance(said, str) else str(said.get(lang) or next(iter(said.values()))))
 
 
 def _refuse_beyond(size_limit: int | None, n_bytes: int) -> None:
     size = math.ceil(n_bytes / 3) * 4
     if size_limit is None or size <= size_limit:
         return
+    most = f"{size_limit / 1e6:,.1f} MB"
     raise TooLargeError(
-        en=f"the page would take {size / 1e6:,.0f} MB, more than {size_limit / 1e6:,.0f} MB. Choose fewer layers "
+        en=f"the page would take {size / 1e6:,.1f} MB, more than {most}. Choose fewer layers "
         f"(Reading(reading[:6])), v for fewer layers (values=[0]), a shorter text, or a higher size_limit=.",
-        ko=f"페이지의 크기가 {size / 1e6:,.0f} MB로 한도 {size_limit / 1e6:,.0f} MB를 넘습니다. 층을 줄이거나"
+        ko=f"페이지의 크기가 {size / 1e6:,.1f} MB로 한도 {most}를 넘습니다. 층을 줄이거나"
         f"(Reading(reading[:6])), 밸류를 담을 층을 줄이거나(values=[0]), 더 짧은 글을 쓰거나, size_limit=을 높이십시오.",
         bytes_needed=size,
     )
