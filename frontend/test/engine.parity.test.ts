@@ -17,7 +17,10 @@ interface Case {
   readonly file: string;
   readonly tolerance: number;
   readonly layers: readonly Readonly<Record<string, readonly number[]>>[];
+  readonly names: readonly Readonly<Record<Named, readonly string[] | null>>[];
 }
+
+type Named = Parameters<typeof path.namesOf>[1];
 
 /** JSON knows no −Infinity. */
 const NOTHING = -1e30;
@@ -28,7 +31,7 @@ const results: Record<string, { compared: number; worst: number }> = {};
 
 test("there is something to compare", () => assert.ok(cases.length > 0));
 
-for (const { name, file, tolerance, layers } of cases) {
+for (const { name, file, tolerance, layers, names } of cases) {
   test(name, async () => {
     const tally = new Tally(name, tolerance);
     const { whole, alone } = opened(join(folder, file));
@@ -40,6 +43,9 @@ for (const { name, file, tolerance, layers } of cases) {
       compareStages(tally, layer, expected);
       compareRows(tally, layer, expected);
       compareCells(tally, layer, expected);
+      for (const what of Object.keys(names[at]) as Named[]) {
+        assert.deepEqual(path.namesOf(layer, what), names[at][what]);
+      }
     }
     results[name] = { compared: tally.compared, worst: tally.worst };
   });
@@ -55,7 +61,8 @@ function opened(file: string): { whole: Document; alone: Document } {
   const view = new DataView(all.buffer, all.byteOffset + 8 + length, all.length - 8 - length);
   const entries = Object.entries(JSON.parse(header) as Record<string, { data_offsets?: [number, number] }>);
   const ask = (layer: number) => {
-    const runs = entries.filter(([name]) => name.startsWith(`layers.${layer}.`)).map(([, entry]) => entry.data_offsets!);
+    const own = entries.filter(([name]) => name.startsWith(`layers.${layer}.`));
+    const runs = own.map(([, entry]) => entry.data_offsets!);
     const from = Math.min(...runs.map(([start]) => start));
     const to = Math.max(...runs.map(([, end]) => end));
     const odd = new Uint8Array(to - from + 1); // begins at an odd byte, as nothing promises an even one
@@ -79,7 +86,9 @@ class Tally {
   close(what: string, got: ArrayLike<number>, expected: ArrayLike<number>): void {
     assert.equal(got.length, expected.length, `${this.name}: ${what} has another size`);
     let size = 1;
-    for (let i = 0; i < expected.length; i++) size = Math.max(size, Math.abs(expected[i]));
+    for (let i = 0; i < expected.length; i++) {
+      if (Number.isFinite(expected[i])) size = Math.max(size, Math.abs(expected[i]));
+    }
     for (let i = 0; i < expected.length; i++) {
       const far = got[i] === expected[i] ? 0 : Math.abs(got[i] - expected[i]) / size;
       assert.ok(far <= this.tolerance, `${this.name}: ${what}[${i}] is ${got[i]}, Python says ${expected[i]}`);
@@ -135,6 +144,7 @@ function compareCells(tally: Tally, layer: Layer, expected: Readonly<Record<stri
       tally.close(`cells of ${stage}`, got, expected[stage].slice(head * n * m, (head + 1) * n * m));
     }
     const sums = Array.from({ length: n }, (_, query) => path.lseAt(layer, head, query));
-    tally.close("lse", sums.map((sum) => (sum === -Infinity ? NOTHING : sum)), expected.lse.slice(head * n, (head + 1) * n));
+    const told = expected.lse.slice(head * n, (head + 1) * n);
+    tally.close("lse", sums, told.map((sum) => (sum === NOTHING ? -Infinity : sum)));
   }
 }

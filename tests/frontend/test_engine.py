@@ -13,6 +13,7 @@ import pytest
 from safetensors.numpy import load_file
 
 import jumok
+from jumok.explanation.facts import names_of
 from jumok.path import STAGES
 from jumok.path.allowed import causal, document, padding, table, window
 from jumok.path.positions import Rotary, alibi, relative, t5
@@ -52,6 +53,9 @@ def from_x(dtype: str = "float64", **more: Any) -> Trace:
 YES = drawn(7, 7) > 0
 YES[2] = False
 REAL = np.array([False, True, True, False, True, True, False])
+HUGE_Q = 1e154 * np.array([[1, 1, 1, 1], [1, 1, 1, 1.1], [0.1, 0, 0, 0.1]])
+HUGE_K = 1e154 * np.array([[1, 1.2, -1.6, -0.5], [1.2, 0.8, -1, -0.87], [0.01, 0.01, 0.01, 0.01]])
+EYE = np.eye(3)
 MANY = {"n": 24, "heads": 9, "kv_heads": 3}
 
 
@@ -81,7 +85,7 @@ RECORDS: dict[str, Callable[[str], Trace | Reading]] = {
     "relative": lambda dtype: record(dtype=dtype, rule=jumok.Rule(bias=relative(drawn(2, 5), 1))),
     "T5": lambda dtype: record(40, dtype=dtype, rule=jumok.Rule(bias=t5(drawn(32, 2)))),
     "T5, buckets that start at whole distances": lambda dtype: record(
-        40, dtype=dtype, rule=jumok.Rule(bias=t5(drawn(8, 2), False, 32, 2))
+        40, dtype=dtype, rule=jumok.Rule(bias=t5(drawn(10, 2), False, 160, 2))
     ),
     "bias table": lambda dtype: record(dtype=dtype, rule=jumok.Rule(bias=jumok.positions.table(drawn(2, 7, 7)))),
     "sum of biases": lambda dtype: record(
@@ -93,9 +97,17 @@ RECORDS: dict[str, Callable[[str], Trace | Reading]] = {
         dtype=dtype,
         rule=jumok.Rule(0.9, causal() & window(11), 3.0, alibi(drawn(9) / 9) + t5(drawn(8, 9)), drawn(9)),
     ),
+    "sums that overflow on the way": lambda dtype: record(3, heads=1, kv_heads=1, q=HUGE_Q[None], k=HUGE_K[None]),
+    "numbers too small for half precision": lambda dtype: record(
+        q=drawn(2, 7, 6, dtype="float16") / 2**14, dtype=dtype
+    ),
     "read elsewhere": lambda dtype: record(3, n_keys=8, dtype=dtype),
     "from x": lambda dtype: from_x(dtype),
     "from x, turned": lambda dtype: from_x(dtype, rotation=Rotary(100.0, True, 2), rule="causal"),
+    "named dimensions": lambda dtype: from_x(dtype, dimensions=["a", "b", "c", "d", "e"], w_o=None, b_o=None),
+    "named dimensions, as wide": lambda dtype: jumok.attend(
+        x=drawn(4, 3, dtype=dtype), w_q=EYE, w_k=EYE, w_v=EYE, dimensions=["사람", "행동", "</script>"]
+    ),
     "two layers": lambda dtype: Reading((record(dtype=dtype), from_x(dtype, rule=window(1)))),
 }
 
@@ -166,8 +178,10 @@ class Cases:
         self._add(name, file, 1e-6, [widened(dataclasses.replace(trace, **numbers))])
 
     def _add(self, name: str, file: str, tolerance: float, layers: Any) -> None:
-        stages = [expected(trace) for trace in layers]
-        self.cases.append({"name": name, "file": file, "tolerance": tolerance, "layers": stages})
+        layers = list(layers)
+        case = {"name": name, "file": file, "tolerance": tolerance, "layers": [expected(trace) for trace in layers]}
+        names = [{what: names_of(trace, what) for what in ("x", "q", "k", "v", "output")} for trace in layers]
+        self.cases.append(case | {"names": names})
 
     def write(self) -> list[str]:
         (self.folder / "cases.json").write_text(json.dumps({"cases": self.cases}), encoding="utf-8")
