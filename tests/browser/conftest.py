@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 OWN = ("file:", "data:", "blob:", "about:")
 
 
@@ -73,3 +75,20 @@ def page_of(browser: Browser) -> Iterator[PageOf]:
         one.page.context.close()
     assert [url for one in watched for url in one.asked] == []
     assert [text for one in watched for text in one.complaints] == []
+
+
+@pytest.fixture
+def violations() -> Callable[[Page], list[str]]:
+    """What axe-core finds on a page that is serious or critical, a line for each place."""
+
+    def found(page: Page) -> list[str]:
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        told = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{one['id']}: {json.dumps(node['target'])} {node['html'][:200]}"
+            for one in told["violations"]
+            if one["impact"] in ("serious", "critical")
+            for node in one["nodes"]
+        ]
+
+    return found
