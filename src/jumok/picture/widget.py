@@ -13,14 +13,13 @@ Needs anywidget: ``pip install 'jumok[notebook]'``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from ..errors import InputError, MissingExtra
 from ..explanation.words import language, preferred_language
-from ..path import STAGES
 from ..tokens import position
 from ..trace import Reading, Trace, token_index, unknown_name
+from .grids import SHOWN
 from .packed import SMALL_BYTES, Packed, Storage, Values, pack
 from .page import BUNDLE
 
@@ -34,8 +33,6 @@ except ModuleNotFoundError as error:
 
 __all__ = ["Widget", "widget"]
 
-SHOWN = ("x", "w_q", "w_k", "w_v", "w_o", "q", "k", "v", *STAGES)  # what the page can look at
-
 
 class Widget(anywidget.AnyWidget):
     """A view of one record, or of two beside each other. Made by ``widget``."""
@@ -47,6 +44,7 @@ class Widget(anywidget.AnyWidget):
     view: Any = traitlets.Dict().tag(sync=True)
 
     def __init__(self, records: Sequence[Trace | Reading], packed: Sequence[Packed], **traits: Any) -> None:
+        self._given = tuple(records)
         self._records = [tuple(record) if isinstance(record, Reading) else (record,) for record in records]
         self._packed = tuple(packed)
         super().__init__(documents=[_sent(document) for document in packed], **traits)
@@ -148,7 +146,7 @@ class Widget(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """The widget, with a still picture and a text for places that run no program."""
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
-        return {**_still(self._packed[0]), **data, "text/plain": repr(self)}, metadata
+        return {**_still(self._given[0], self._packed[0], self.lang), **data, "text/plain": repr(self)}, metadata
 
 
 def widget(
@@ -188,9 +186,12 @@ def _sent(document: Packed) -> dict[str, Any]:
     return {"header": document.header, "bytes": b"".join(document.layers) if small else None}
 
 
-def _still(document: Packed) -> dict[str, Any]:
-    """The thumbnails of all heads as HTML: a picture that no program has to draw."""
-    size, columns = document.atlas["size"], document.atlas["columns"]
-    width = min(960, max(240, size * columns))
-    alt = escape(document.title["en"] if document.title else "attention weights")
+def _still(record: Trace | Reading, document: Packed, lang: str) -> dict[str, Any]:
+    """A picture that no program has to draw: of a small record its numbers, of a large one its thumbnails."""
+    if document.n_bytes <= SMALL_BYTES:
+        from .drawing import draw
+
+        return {"image/svg+xml": draw(record, lang=lang).svg()}
+    width = min(960, max(240, document.atlas["size"] * document.atlas["columns"]))
+    alt = {"en": "attention weights of all heads", "ko": "모든 헤드의 어텐션 가중치"}[lang]
     return {"text/html": f'<img alt="{alt}" width="{width}" src="{document.atlas["png"]}">'}
