@@ -267,8 +267,9 @@ def test_the_same_numbers_in_float32_differ_by_the_noise_floor():
 
 def test_numbers_beyond_float32_have_no_noise_floor():
     big = record(ABC, 5)
+    for much, little in ((1e100, 1e-100), (1e25, 1e20)):  # a number, and a product, that float32 cannot hold
+        assert compare(big, replace(big, q=big.q * much, k=big.k * little)).noise_floor is None
     big = replace(big, q=big.q * 1e100, k=big.k * 1e-100)
-    assert compare(big, big).noise_floor is None
     assert "Rounding" not in str(compare(big, record(ABC, 6)))
 
 

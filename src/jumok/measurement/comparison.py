@@ -17,22 +17,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..door import tiles
 from ..errors import InputError, TooLargeError
-from ..explanation.words import LANGS, fill, language
-from ..path import Steps
+from ..explanation.words import language
 from ..tokens import Token, position, token_index
 from ..trace import MOST_BYTES, Reading, Trace
 from .alignment import common
+from .comparison_words import sentences
+from .noise import NoiseFloor, noise_floor
+from .row_distances import Doubles, Pair, distance, in_tiles, row_distances, without
 
 __all__ = ["Comparison", "HeadChange", "NoiseFloor", "TokenChange", "compare", "distance"]
-
-Doubles = npt.NDArray[np.float64]
-Pair = tuple[int, int]
-
-ROWS_FOR_NOISE = 64
 
 
 @dataclass(frozen=True)
@@ -73,22 +68,6 @@ class TokenChange:
     raw_cosine: float | None
 
 
-@dataclass(frozen=True)
-class NoiseFloor:
-    """How much rounding alone can change: the same q and k, through float32 and through float64.
-
-    weight : the largest difference of one weight;  distance : the largest mean distance of one head
-    n_rows : queries looked at in each text, spread over it
-
-    It says what two runs of a program in float32 may differ by without meaning anything. It knows nothing of
-    what q and k lost before they came into the record (a model in half precision, storage as whole numbers).
-    """
-
-    weight: float
-    distance: float
-    n_rows: int
-
-
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Two Traces or two Readings, token by token and head by head. No n × n table is kept.
@@ -109,12 +88,12 @@ class Comparison:
     @property
     def only_a(self) -> tuple[int, ...]:
         """Positions of the tokens that only the first text has."""
-        return _without(len(_layers(self.a)[0].tokens), [i for i, _ in self.pairs])
+        return without(len(_layers(self.a)[0].tokens), [i for i, _ in self.pairs])
 
     @property
     def only_b(self) -> tuple[int, ...]:
         """Positions of the tokens that only the second text has."""
-        return _without(len(_layers(self.b)[0].tokens), [j for _, j in self.pairs])
+        return without(len(_layers(self.b)[0].tokens), [j for _, j in self.pairs])
 
     @property
     def n_layers(self) -> int:
@@ -139,7 +118,7 @@ class Comparison:
         a, b = self.layer(layer)
         head, keys = position("head", "헤드", head, a.n_heads), self.key_pairs(layer)
         _refuse_too_large(len(self.pairs), len(keys))
-        made = list(_both(a, b, self.pairs, keys, head))
+        made = list(in_tiles(a, b, self.pairs, keys, head))
         none = np.zeros((0, len(keys)))
         return np.concatenate([none, *(p[0] for (p, *_), _ in made)]), np.concatenate(
             [none, *(q[0] for _, (q, *_) in made)]
@@ -158,13 +137,13 @@ class Comparison:
         a, b = self.layer(layer)
         head, keys = position("head", "헤드", head, a.n_heads), self.key_pairs(layer)
         found = [np.zeros(0)]
-        for (p, p_mass, _), (q, q_mass, _) in _both(a, b, self.pairs, keys, head):
-            found += [*_row_distances(p, p_mass, q, q_mass)]
+        for (p, p_mass, _), (q, q_mass, _) in in_tiles(a, b, self.pairs, keys, head):
+            found += [*row_distances(p, p_mass, q, q_mass)]
         return np.concatenate(found)
 
     def text(self, lang: str = "en") -> str:
         """What changed, in a few sentences, ``"en"`` or ``"ko"``."""
-        return _sentences(self, language(lang))
+        return sentences(self, language(lang))
 
     def __str__(self) -> str:
         return self.text()
@@ -219,29 +198,25 @@ def compare(
         tokens += _token_changes(at, one, other, chosen, distances)
     heads.sort(key=lambda head: -1.0 if head.distance is None else head.distance, reverse=True)
     tokens.sort(key=lambda token: -1.0 if token.distance is None else token.distance, reverse=True)
-    return Comparison(a, b, chosen, tuple(heads), tuple(tokens), _noise_floor(a, b, chosen))
+    return Comparison(a, b, chosen, tuple(heads), tuple(tokens), _noise_of_both(a, b, chosen))
 
 
-def distance(p: Doubles, q: Doubles) -> Doubles:
-    """(…) the Jensen–Shannon distance of rows that sum to 1: from 0, the same, to 1, nothing in common.
-
-    p, q : (…, key)
-
-    >>> distance(np.array([1.0, 0.0]), np.array([0.0, 1.0])).round(3).item()
-    1.0
-    """
-    total = p + q
-    apart = np.divide(p - q, total, out=np.zeros_like(total), where=total > 0)  # p = m(1 + apart), q = m(1 - apart)
-    # With log1p, so that rows which differ in their last digit are not lost in the rounding of two logarithms.
-    terms = total / 2 * (_times_log(apart) + _times_log(-apart))
-    found: Doubles = np.sqrt(np.clip(terms.sum(axis=-1) / (2 * math.log(2)), 0, 1))
-    return found
-
-
-def _times_log(apart: Doubles) -> Doubles:
-    """(1 + x) · log(1 + x), 0 at x = −1."""
-    made: Doubles = (1 + apart) * np.log1p(apart, out=np.zeros_like(apart), where=apart > -1)
-    return made
+def _noise_of_both(a: Trace | Reading, b: Trace | Reading, pairs: tuple[Pair, ...]) -> NoiseFloor | None:
+    """The larger of the noise floors of both texts."""
+    both = list(zip(_layers(a), _layers(b), strict=True))
+    keys = [_key_pairs(one, other, pairs) for one, other in both]
+    found = [
+        noise_floor(
+            [(layers[side], [pair[side] for pair in some]) for layers, some in zip(both, keys, strict=True)],
+            [pair[side] for pair in pairs],
+        )
+        for side in (0, 1)
+    ]
+    floors = [floor for floor in found if floor is not None]
+    if len(floors) < len(found):
+        return None
+    weight, far = (max(getattr(floor, name) for floor in floors) for name in ("weight", "distance"))
+    return NoiseFloor(weight, far, floors[0].n_rows)
 
 
 # the door -----------------------------------------------------------------------------------------
@@ -304,11 +279,6 @@ def _texts(tokens: Sequence[Token]) -> list[str]:
     return [unicodedata.normalize("NFC", token.text) for token in tokens]
 
 
-def _without(n: int, taken: Iterable[int]) -> tuple[int, ...]:
-    rest = set(taken)
-    return tuple(at for at in range(n) if at not in rest)
-
-
 def _key_pairs(a: Trace, b: Trace, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
     return pairs if a.key_tokens is None else common(_texts(a.read_tokens), _texts(b.read_tokens))
 
@@ -329,42 +299,6 @@ def _refuse_too_large(n_pairs: int, n_keys: int) -> None:
 
 # comparing ----------------------------------------------------------------------------------------
 
-Part = tuple[Doubles, Doubles, Doubles]  # shared out over matched keys, their mass, the mass of the others
-
-
-def _shared_out(weights: npt.NDArray[Any], keys: list[int]) -> Part:
-    wide = weights.astype(np.float64)
-    on = wide[..., keys]
-    mass = on.sum(axis=-1)
-    others = wide[..., list(_without(wide.shape[-1], keys))].sum(axis=-1)
-    shared = np.divide(on, mass[..., None], out=np.zeros_like(on), where=mass[..., None] > 0)
-    return shared, mass, others
-
-
-def _both(
-    a: Trace, b: Trace, pairs: Sequence[Pair], keys: Sequence[Pair], head: int | None = None
-) -> Iterable[tuple[Part, Part]]:
-    """The rows of the matched queries in both, so many at a time that they take little.
-
-    (head, row, key pair);  head : one, kept as an axis, or None for all
-    """
-    n_heads = a.n_heads if head is None else 1
-    heads = None if head is None else [head]
-    for rows in tiles(len(pairs), n_heads * max(a.n_keys, b.n_keys) * 8):
-        some = [pairs[at] for at in rows]
-        made = [
-            _shared_out(
-                one.rows("weights", queries=[pair[side] for pair in some], heads=heads), [p[side] for p in keys]
-            )
-            for side, one in enumerate((a, b))
-        ]
-        yield made[0], made[1]
-
-
-def _row_distances(p: Doubles, p_mass: Doubles, q: Doubles, q_mass: Doubles) -> Doubles:
-    """(head, row) NaN where one of the two has no weight on a matched key."""
-    return np.where((p_mass > 0) & (q_mass > 0), distance(p, q), np.nan)
-
 
 @dataclass
 class _Head:
@@ -381,8 +315,8 @@ def _compared(
     gathered = [_Head() for _ in range(a.n_heads)]
     distances, others = [np.zeros((a.n_heads, 0))], np.zeros((2, a.n_heads))
     before = 0
-    for (p, p_mass, p_others), (q, q_mass, q_others) in _both(a, b, pairs, keys):
-        distances.append(_row_distances(p, p_mass, q, q_mass))
+    for (p, p_mass, p_others), (q, q_mass, q_others) in in_tiles(a, b, pairs, keys):
+        distances.append(row_distances(p, p_mass, q, q_mass))
         others += p_others.sum(axis=-1), q_others.sum(axis=-1)
         if keys:
             _largest(gathered, q - p, before)
@@ -432,107 +366,3 @@ def _cosines(first: Doubles, second: Doubles) -> list[Any]:
     lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
     cosines = np.divide((first * second).sum(axis=-1), lengths, out=np.full(len(lengths), np.nan), where=lengths > 0)
     return [None if math.isnan(one) else float(np.clip(one, -1, 1)) for one in cosines]
-
-
-# noise --------------------------------------------------------------------------------------------
-
-
-def _noise_floor(a: Trace | Reading, b: Trace | Reading, pairs: tuple[Pair, ...]) -> NoiseFloor | None:
-    some = [pairs[at] for at in np.unique(np.linspace(0, len(pairs) - 1, min(len(pairs), ROWS_FOR_NOISE)).astype(int))]
-    weight = far = 0.0
-    for side, record in enumerate((a, b)):
-        for at, layer in enumerate(_layers(record)):
-            keys = [pair[side] for pair in _key_pairs(_layers(a)[at], _layers(b)[at], pairs)]
-            queries = [pair[side] for pair in some]
-            made = [_in_precision(layer, queries, kind) for kind in (np.float32, np.float64)]
-            if not np.isfinite(made[0]).all():
-                return None
-            (p, p_mass, _), (q, q_mass, _) = (_shared_out(one, keys) for one in made)
-            rows = _row_distances(p, p_mass, q, q_mass)
-            weight = max(weight, float(np.abs(made[0] - made[1]).max(initial=0)))
-            far = max(far, *(float(one[~np.isnan(one)].mean()) if (~np.isnan(one)).any() else 0.0 for one in rows))
-    return NoiseFloor(weight, far, len(some))
-
-
-def _in_precision(layer: Trace, queries: list[int], kind: type[np.floating[Any]]) -> npt.NDArray[Any]:
-    with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is seen in the result
-        q, k, v = (array.astype(kind) for array in (layer.q, layer.k, layer.v))
-        if not (np.isfinite(q).all() and np.isfinite(k).all()):
-            return np.full((layer.n_heads, len(queries), layer.n_keys), np.nan)
-        return Steps(q, k, v, layer.rule).part(None, queries).weights  # type: ignore[no-any-return]
-
-
-# the sentences ------------------------------------------------------------------------------------
-
-
-def _sentences(found: Comparison, lang: str) -> str:
-    a, b = (_layers(one)[0].tokens for one in (found.a, found.b))
-    said: list[tuple[str, dict[str, Any]]] = [("matched", {"n": len(found.pairs), "n_a": len(a), "n_b": len(b)})]
-    for name, tokens, places in (("only_a", a, found.only_a), ("only_b", b, found.only_b)):
-        if places:
-            more = len(places) - MOST_NAMED
-            said.append((name, {"names": [tokens[at].text for at in places[:MOST_NAMED]]}))
-            said += [("more", {"n": more})] if more > 0 else []
-    said += list(_of_heads(found))
-    return " ".join(fill(_PHRASES[name][LANGS.index(lang)], data, lang) for name, data in said)
-
-
-MOST_NAMED = 8
-
-
-def _of_heads(found: Comparison) -> Iterable[tuple[str, dict[str, Any]]]:
-    top = found.heads[0]
-    if top.distance is None:
-        yield "nothing", {}
-        return
-    if max(top.unmatched) > 0:
-        yield "unmatched", {"a": top.unmatched[0], "b": top.unmatched[1], "layer": top.layer, "head": top.head}
-    floor = found.noise_floor
-    if top.distance <= (0.0 if floor is None else floor.distance):
-        yield "same", {"floor": 0.0 if floor is None else floor.distance}
-        return
-    yield "top", {"layer": top.layer, "head": top.head, "distance": top.distance, "n": top.n_rows}
-    if top.query is not None and top.key is not None:
-        _, b = found.layer(top.layer)
-        query, key = b.tokens[top.query[1]].text, b.read_tokens[top.key[1]].text
-        way = "rose" if top.largest > 0 else "fell"
-        yield way, {"query": query, "key": key, "by": abs(top.largest)}
-    if floor is not None:
-        yield "floor", {"floor": floor.distance}
-
-
-_PHRASES = {
-    "matched": (
-        "{n:int} tokens are matched (of {n_a:int} and {n_b:int}).",
-        "토큰 {n:int}개를 짝지었습니다(첫째 글 {n_a:int}개, 둘째 글 {n_b:int}개).",
-    ),
-    "only_a": ("Only in the first: {names:names}.", "첫째 글에만 있는 토큰: {names:names}."),
-    "only_b": ("Only in the second: {names:names}.", "둘째 글에만 있는 토큰: {names:names}."),
-    "more": ("({n:int} more.)", "(그 밖에 {n:int}개.)"),
-    "nothing": ("No two rows can be compared.", "비교할 수 있는 행이 없습니다."),
-    "same": (
-        "Among the matched tokens no head shares out its weight differently: no distance is larger than that of rounding, {floor:n}.",
-        "짝지은 토큰끼리만 보면 가중치를 다르게 나눈 헤드가 없습니다. 반올림 오차(거리 {floor:n})보다 큰 거리가 없습니다.",
-    ),
-    "top": (
-        "Head {head:int} of layer {layer:int} changed most: its rows are {distance:n} apart on average "
-        "(Jensen–Shannon distance over {n:int} rows: 0 the same, 1 nothing in common).",
-        "{layer:int}층 {head:int}번 헤드가 가장 많이 달라졌습니다. 행 사이의 거리는 평균 {distance:n}입니다"
-        "(행 {n:int}개의 젠슨–섀넌 거리. 0이면 같고 1이면 겹치는 것이 없음).",
-    ),
-    "rose": (
-        "The largest change in it: the weight of {query} on {key} rose by {by:n}.",
-        "그 안에서 가장 크게 달라진 것: {query:이/가} {key:을/를} 참고하는 가중치가 {by:n}만큼 커졌습니다.",
-    ),
-    "fell": (
-        "The largest change in it: the weight of {query} on {key} fell by {by:n}.",
-        "그 안에서 가장 크게 달라진 것: {query:이/가} {key:을/를} 참고하는 가중치가 {by:n}만큼 작아졌습니다.",
-    ),
-    "unmatched": (
-        "Of the weights of head {head:int} in layer {layer:int}, {a:pct} in the first text and {b:pct} in the second are on "
-        "tokens without a match; what follows is about the rest, shared out anew.",
-        "{layer:int}층 {head:int}번 헤드의 가중치 가운데 첫째 글에서는 {a:pct}, 둘째 글에서는 {b:pct}가 짝이 없는 토큰에 있습니다. "
-        "아래는 나머지를 합이 1이 되게 다시 나눈 것입니다.",
-    ),
-    "floor": ("Rounding alone makes {floor:n}.", "반올림만으로는 {floor:n}입니다."),
-}
