@@ -1,10 +1,10 @@
 // One file for every host: `node build.mjs`. --tests: the tests, into .tests/, for node's own runner. --same: compare.
 // --program ENTRY OUTFILE: one file, for node.
 import { build, transform } from "esbuild";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const css = {
@@ -31,27 +31,55 @@ const shared = {
 
 const COMMITTED = resolve(here, "../src/jumok/picture/static/jumok.js");
 const LARGEST = 150_000; // bytes: a notebook keeps one copy for every widget in it
+const BANNER = "/* jumok, Apache-2.0; with Preact and Preact Signals, MIT: see jumok.js.LICENSES.txt. Built from frontend/. */";
 
-async function page(outfile) {
-  const banner = "/* jumok, Apache-2.0; with Preact and Preact Signals, MIT: see jumok.js.LICENSES.txt. Built from frontend/. */";
-  await build({ ...shared, entryPoints: ["src/render.tsx"], outfile, minify: true, legalComments: "none", banner: { js: banner } });
-  const inside = ["preact", "@preact/signals", "@preact/signals-core"];
-  const licences = inside.map((name) => `${name}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}\n`);
-  writeFileSync(`${outfile}.LICENSES.txt`, licences.join("\n\n"));
-  const { size } = statSync(outfile);
-  console.log(`${size.toLocaleString("en")} bytes (at most ${LARGEST.toLocaleString("en")})`);
-  if (size > LARGEST) throw new Error("the bundle is too large");
+/** The program of the page: one minified module. */
+async function minified() {
+  const { outputFiles } = await build({ ...shared, entryPoints: ["src/render.tsx"], minify: true, legalComments: "none", write: false });
+  return outputFiles[0].text;
 }
 
-/** The committed bundle, byte for byte, is what the sources make. */
+/** The program as it is committed: a module that unpacks it. Half of it are texts in two languages, which pack well. */
+function packed(text) {
+  const data = deflateRawSync(text, { level: 9 }).toString("base64");
+  return `${BANNER}
+const packed = Uint8Array.from(atob("${data}"), (letter) => letter.charCodeAt(0));
+const program = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).blob();
+const address = URL.createObjectURL(program.slice(0, program.size, "text/javascript"));
+const { render } = await import(address);
+URL.revokeObjectURL(address);
+export { render };
+export default { render };
+`;
+}
+
+/** The program inside of what is committed. The packing itself may differ between versions of zlib; the program may not. */
+function unpacked(module) {
+  return inflateRawSync(Buffer.from(module.match(/atob\("([^"]*)"\)/)[1], "base64")).toString("utf8");
+}
+
+function licences() {
+  const inside = ["preact", "@preact/signals", "@preact/signals-core"];
+  return inside.map((name) => `${name}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}\n`).join("\n\n");
+}
+
+async function page() {
+  const text = await minified();
+  const module = packed(text);
+  const sizes = [Buffer.byteLength(text), Buffer.byteLength(module)].map((size) => size.toLocaleString("en"));
+  console.log(`${sizes[0]} bytes minified, ${sizes[1]} as committed (at most ${LARGEST.toLocaleString("en")})`);
+  if (module.length > LARGEST) throw new Error("the bundle is too large");
+  writeFileSync(COMMITTED, module);
+  writeFileSync(`${COMMITTED}.LICENSES.txt`, licences());
+}
+
+/** What is committed is what the sources make. */
 async function same() {
-  const folder = mkdtempSync(join(tmpdir(), "jumok-"));
-  await page(join(folder, "jumok.js"));
-  for (const end of ["", ".LICENSES.txt"]) {
-    const made = readFileSync(join(folder, `jumok.js${end}`));
-    if (!made.equals(readFileSync(COMMITTED + end))) throw new Error(`jumok.js${end} is stale: npm run build, and commit it`);
-  }
-  rmSync(folder, { recursive: true });
+  const module = readFileSync(COMMITTED, "utf8");
+  const text = unpacked(module);
+  const stale = text !== (await minified()) || packed(text).replace(/atob.*/, "") !== module.replace(/atob.*/, "");
+  if (stale || readFileSync(`${COMMITTED}.LICENSES.txt`, "utf8") !== licences()) throw new Error("stale: npm run build, and commit it");
+  if (module.length > LARGEST) throw new Error("the bundle is too large");
 }
 
 async function tests() {
@@ -68,5 +96,5 @@ async function program() {
   await build({ ...shared, entryPoints: [entry], outfile, platform: "node" });
 }
 
-const wanted = { "--tests": tests, "--same": same, "--program": program }[process.argv[2]] ?? (() => page(COMMITTED));
+const wanted = { "--tests": tests, "--same": same, "--program": program }[process.argv[2]] ?? page;
 await wanted();

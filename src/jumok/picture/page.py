@@ -31,9 +31,9 @@ __all__ = ["BUNDLE", "SIZE_LIMIT", "html", "write"]
 BUNDLE = Path(__file__).parent / "static" / "jumok.js"
 SIZE_LIMIT = 150_000_000  # bytes; a browser opens more, but a person waits
 
-# Scripts and styles that stand in the file, pictures made there, and nothing from anywhere else.
+# Scripts and styles that stand in the file (a blob is the program, unpacked), pictures made there, nothing from elsewhere.
 POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "worker-src blob:; base-uri 'none'; form-action 'none'"
 )
 NO_SCRIPT = {
