@@ -157,6 +157,7 @@ test("there is no origin of what is not there", () => {
     cell("x", 4, 0),
     cell("x", 0, 3),
     cell("q", 0, 0, { head: 1 }),
+    cell("scores", 0, 0, { head: 1 }),
     cell("w_o", 0, 0),
     cell("x", 0, 0, { layer: 1 }),
   ]) {

@@ -5,8 +5,9 @@ import { originOf, type Origin, type Step, type Sum, type Turned } from "../src/
 import { stageOf } from "../src/engine/path";
 import { SHOWN, type Cell, type Layer, type Stage, type Table } from "../src/engine/record";
 
-function sumOf({ terms, rest, bias }: Sum): number {
-  return terms.reduce((sum, { a, b }) => sum + a * b, 0) + (rest?.sum ?? 0) + (bias ?? 0);
+function sumOf({ terms, rest, bias, sum }: Sum): number {
+  const retold = terms.reduce((so, { a, b }) => so + a * b, 0) + (rest?.sum ?? 0) + (bias ?? 0);
+  return isNear(sum, retold) ? retold : NaN;
 }
 
 const AFTER: Readonly<Record<Step["kind"], (s: number, by: number) => number>> = {

@@ -291,6 +291,8 @@ test("the token to look at, the sentence and the spans follow", () => {
   const renamed = edited(added, { rename: "token", at: 2, text: "🐈 dog" });
   assert.equal(renamed.layers[0].source.details.sentence, "\uac00 the 🐈 dog saw it");
   assert.deepEqual(renamed.tokens[3].span, [12, 15]);
+  const last = edited(renamed, { rename: "token", at: 3, text: "sees" });
+  assert.equal(last.layers[0].source.details.sentence, "\uac00 the 🐈 dog sees it");
   assert.deepEqual(renamed.tokens[2].label, { text: "🐈 dog", part: 1, parts: 1, raw: null, special: false });
 });
 
@@ -405,6 +407,16 @@ test("through w_o with several heads only what is counted in the embedding chang
   assertNear(stage(added, "weights", 1), stage(before, "weights", 1));
 });
 
+test("a layer that reads another space stays as it is", () => {
+  const draw = random(4);
+  const first = layerOf({ w_q: drawn(3, 3, draw), w_k: drawn(3, 3, draw), w_v: drawn(3, 2, draw) });
+  const second = layerOf({ w_q: drawn(2, 2, draw), w_k: drawn(2, 2, draw), w_v: drawn(2, 2, draw) });
+  const before = sheetFrom(["a", "b"], ["A", "B", "C"], drawn(2, 3, draw), [first, second]);
+  const after = edited(before, { move: "dimension", from: 0, to: 2 });
+  assertNear(stage(after, "output", 1), stage(before, "output", 1));
+  assert.equal(after.layers[1].w_q.rows, 2);
+});
+
 test("names and their meaning", () => {
   const renamed = edited(small(), { rename: "dimension", at: 1, text: " \u1100\u1161: #" });
   assert.deepEqual(renamed.dimensions, ["Word", " \uac00: #", "Action"]);
@@ -493,4 +505,11 @@ test("changes: a new dimension marks what it changes, and nothing by rounding", 
   const seen = changes(layersOf(before), layersOf(edited(before, { add: "dimension", at: 0, text: "New" })));
   for (const stage of ["x", "w_q", "q", "scores", "weights", "output"] as const)
     assert.deepEqual(seen.of(0, stage), []);
+});
+
+test("changes: where dimensions have no names, a new one leaves nothing to compare", () => {
+  const before = { ...small(), dimensions: null };
+  const seen = changes(layersOf(before), layersOf(edited(before, { add: "dimension", at: 0, text: "" })));
+  for (const stage of ["x", "w_q", "q", "output"] as const) assert.deepEqual(seen.of(0, stage), []);
+  assert.ok(seen.of(0, "weights").length > 0);
 });

@@ -2,7 +2,7 @@
 
 import { matched } from "./changes";
 import { nameOf, outputWidth } from "./dimension_edits";
-import type { Bias, Numbers, PerHead, Source, Table } from "./record";
+import type { Numbers, Source, Table } from "./record";
 import { finite, inRange, Refused, textOf } from "./refused";
 import { checked, MOST, tableOf, type Sheet, type SheetLayer } from "./sheet";
 import { identityOf, named, spanned, withTokensAt } from "./token_edits";
@@ -23,7 +23,6 @@ interface LayerParts {
   readonly temperature?: number;
   /** The table of who may read whom, four cells a hexadecimal digit. */
   readonly allowed?: string;
-  readonly bias?: readonly Cells[];
 }
 
 interface Parts {
@@ -149,14 +148,12 @@ function saidParts(source: Source, base: Source): Parts["said"] {
 
 function layerParts(layer: SheetLayer, base: SheetLayer, n: number): LayerParts | undefined {
   const numbers = [...TABLES, ...VECTORS].map((name) => [name, cellsOf(tableIn(layer, name), tableIn(base, name))]);
-  const tables = biasTables(layer.bias).map((table, at) => cellsOf(table, biasTables(base.bias)[at]));
   const [allowed, allowedBefore] = [layer, base].map((one) => hexOf(tableOf(one.allowed, n)));
   return something({
     numbers: something(Object.fromEntries(numbers)),
     scale: layer.scale === base.scale ? undefined : layer.scale,
     temperature: layer.temperature === base.temperature ? undefined : layer.temperature,
     allowed: allowed === allowedBefore ? undefined : allowed,
-    bias: tables.some((table) => table) ? tables.map((table) => table ?? { cells: [] }) : undefined,
   });
 }
 
@@ -174,16 +171,6 @@ function cellsOf(table: Table | null, base: Table | null): Cells | undefined {
   );
   if (isOfSize) return cells.length ? { cells } : undefined;
   return { size: [table.rows, table.columns], cells };
-}
-
-/** The tables of a bias, in order, the heads below each other. */
-function biasTables(bias: Bias | null): Table[] {
-  if (bias?.kind === "sum") return [...biasTables(bias.first), ...biasTables(bias.second)];
-  return bias?.kind === "bias_table" ? [asTable(bias.array)] : [];
-}
-
-function asTable({ heads, rows, width, values }: PerHead): Table {
-  return { rows: heads * rows, columns: width, values };
 }
 
 function hexOf(cells: Uint8Array): string {
@@ -247,7 +234,6 @@ function withLayerParts(layer: SheetLayer, parts: LayerParts, n: number): SheetL
     source: temperature === layer.temperature ? source : { ...source, details: { ...source.details, temperature } },
     allowed:
       parts.allowed === undefined ? layer.allowed : { kind: "table", columns: n, cells: bitsIn(parts.allowed, n * n) },
-    bias: parts.bias === undefined ? layer.bias : withBiasTables(layer.bias, [...listIn(parts.bias)]),
   };
 }
 
@@ -260,18 +246,6 @@ function withCells(table: Table, parts: unknown): Table {
   const said = listIn(cells);
   for (let at = 0; at < said.length; at += 2) values[wholeIn(said[at], values.length)] = finite(said[at + 1]);
   return { rows, columns, values };
-}
-
-function withBiasTables(bias: Bias | null, parts: unknown[]): Bias | null {
-  if (bias?.kind === "sum") {
-    return {
-      ...bias,
-      first: withBiasTables(bias.first, parts) as Bias,
-      second: withBiasTables(bias.second, parts) as Bias,
-    };
-  }
-  if (bias?.kind !== "bias_table") return bias;
-  return { kind: "bias_table", array: { ...bias.array, values: withCells(asTable(bias.array), parts.shift()).values } };
 }
 
 /** What the source says, in every layer: only what jumok looks for there. */

@@ -132,15 +132,10 @@ function alike(before: number, after: number): Origin {
   return before === after ? (at) => at : () => null;
 }
 
-/** For each thing its place before, wherever it stands now; of things that stand twice, the first to the first. */
+/** For each thing its place before, wherever it stands now; no thing stands twice. */
 export function matched(before: readonly unknown[], after: readonly unknown[]): Origin {
-  const left = new Set(before.keys());
-  const found = after.map((one) => {
-    const at = [...left].find((place) => before[place] === one) ?? null;
-    if (at !== null) left.delete(at);
-    return at;
-  });
-  return (at) => found[at] ?? null;
+  const found = after.map((one) => before.indexOf(one));
+  return (at) => (found[at] >= 0 ? found[at] : null);
 }
 
 /** Names that are all known but one or some that stand where others stood: these were renamed. */
