@@ -61,11 +61,11 @@ def arrows(
     right = left + 260.0
     nodes: list[Any] = [
         Text(say("query", lang), left - 10, 12, 10.5, css(theme.dim), "end"),
-        Text(say("key", lang), right + 58, 12, 10.5, css(theme.dim)),
+        Text(say("key", lang), right + 64, 12, 10.5, css(theme.dim)),
     ]
     for query in [*(one for one in range(len(links.queries)) if one != focus and not alone), focus]:
         nodes += _lines(links, query, left, right, theme)
-    width = right + 16 + min(max(width_of(name, 12) for name in links.keys), LONGEST) + 58
+    width = right + 16 + min(max(width_of(name, 12) for name in links.keys), LONGEST) + 64
     nodes += _query_names(links, left, theme) + _key_names(links, right, theme)
     height = 20 + ROW * max(len(links.queries), len(links.keys)) + 4
     panel = Panel(width, height, tuple(nodes))
@@ -110,9 +110,9 @@ def _name(name: str, x: float, y: float, theme: Theme, anchor: str | None = None
 def _key_names(links: _Links, right: float, theme: Theme) -> list[Any]:
     made: list[Any] = []
     for key, name in enumerate(links.keys):
-        made.append(_name(name, right + 58, _place(key), theme))
+        made.append(_name(name, right + 64, _place(key), theme))
         if links.allowed[links.focus, key]:
-            made += _badge(float(links.weights[links.focus, key]), right + 30, _place(key), theme)
+            made += _badge(float(links.weights[links.focus, key]), right + 33, _place(key), theme)
     return made
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -395,14 +395,12 @@ def _under(thing: Thing, kind: str, choice: Choice, lang: str) -> str:
     layers = _layers(thing)
     trace, parts = layers[choice.layer], []
     if kind != "strip":
-        grid = heat.one_grid(trace, choice.stage, choice.head, 0)
-        parts.append(
-            heading(trace, grid, lang).partition(" · ")[0] if grid.head is not None else heading(trace, grid, lang)
-        )
+        grid = heat.one_grid(trace, choice.stage, choice.head, choice.query or 0)
+        parts.append(heading(trace, replace(grid, head=None), lang))  # the head is told below
     if len(layers) > 1:
         parts.append(say("layer", lang, n=choice.layer))
     if trace.n_heads > 1:
         parts.append(say("head", lang, n=choice.head))
-    if choice.query is not None and kind in ("heat", "arrows", "arcs"):
+    if choice.query is not None and kind != "strip" and choice.stage != "weighted_values":
         parts.append(token_names(trace)[choice.query])
     return " · ".join(parts)

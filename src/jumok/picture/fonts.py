@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,10 +72,14 @@ def _code(run: str) -> str:
 
 
 def _runs(text: str) -> list[tuple[bool, str]]:
-    """A text cut into what the font has and what it lacks."""
+    """A text cut into what the font has and what it lacks; a space between two that it lacks goes with them."""
     runs: list[tuple[bool, str]] = []
-    for cluster in clusters(text):
-        in_font = _has(cluster)
+    found = clusters(text)
+    has = [_has(cluster) for cluster in found]
+    for at, cluster in enumerate(found):
+        in_font = has[at]
+        if cluster == " " and 0 < at < len(found) - 1 and not has[at - 1] and not has[at + 1]:
+            in_font = False
         if runs and runs[-1][0] == in_font:
             runs[-1] = (in_font, runs[-1][1] + cluster)
         else:
@@ -101,7 +106,12 @@ def _edge(text: Text) -> dict[str, Any]:
 
 
 def outlined(text: Text) -> Node:
-    """The letters as one path that needs no font; what the font lacks (emoji, other scripts) stays text."""
+    """The letters as one path that needs no font; what the font lacks (emoji, other scripts) stays text.
+
+    So does a text with letters that are written from right to left: only who draws it knows their order.
+    """
+    if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text.content):
+        return text.node()
     runs = _runs(text.content)
     widths = [_advance(run) * text.size if in_font else width_of(run, text.size) for in_font, run in runs]
     before = {"middle": sum(widths) / 2, "end": sum(widths)}.get(text.anchor or "", 0.0)
