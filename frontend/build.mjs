@@ -1,5 +1,4 @@
 // One file for every host: `node build.mjs`. --tests: the tests, into .tests/, for node's own runner. --same: compare.
-// --program ENTRY OUTFILE: one file, for node.
 import { build, transform } from "esbuild";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -90,11 +89,5 @@ async function tests() {
   await build({ ...shared, entryPoints, outdir, platform: "node", outExtension: { ".js": ".mjs" } });
 }
 
-/** One program that a test of Python's runs on node. */
-async function program() {
-  const [entry, outfile] = process.argv.slice(3);
-  await build({ ...shared, entryPoints: [entry], outfile, platform: "node" });
-}
-
-const wanted = { "--tests": tests, "--same": same, "--program": program }[process.argv[2]] ?? page;
+const wanted = { "--tests": tests, "--same": same }[process.argv[2]] ?? page;
 await wanted();

@@ -36,14 +36,17 @@ export function spread(numbers: Iterable<number>): number {
 }
 
 /** The places of the largest numbers, the largest first: in one pass, since few are wanted of many. */
-export function largest(numbers: ArrayLike<number>, count: number): number[] {
+export function largest(numbers: ArrayLike<number>, count: number, size = (number: number) => number): number[] {
   const best: number[] = [];
+  const sizes: number[] = [];
   for (let i = 0; i < numbers.length; i++) {
-    if (best.length === count && !(numbers[i] > numbers[best[count - 1]])) continue;
+    const mine = size(numbers[i]);
+    if (best.length === count && !(mine > sizes[count - 1])) continue;
     let at = best.length;
-    while (at > 0 && numbers[i] > numbers[best[at - 1]]) at--;
+    while (at > 0 && mine > sizes[at - 1]) at--;
     best.splice(at, 0, i);
-    if (best.length > count) best.pop();
+    sizes.splice(at, 0, mine);
+    best.length = sizes.length = Math.min(count, best.length);
   }
   return best;
 }
@@ -68,13 +71,18 @@ export function dimsOf(vector: ArrayLike<number>, names: readonly string[]): Dim
 
 /** The products of a sum: all where they are few, else those that are not 0, the largest and the sum of the rest. */
 export function termsOf(a: Numbers, b: Numbers, names: readonly string[] | null, few = 4): Term[] {
-  const products = Float64Array.from(a, (one, at) => one * b[at]);
-  let at = [...products.keys()];
-  if (at.length > few) at = at.filter((i) => products[i] !== 0);
-  const n = at.length;
-  if (n > MOST_TERMS) at = largest(products.map(Math.abs), MOST_TERMS).sort((i, j) => i - j);
-  const told: Term[] = at.map((i) => [names ? names[i] : i, a[i], b[i]]);
-  if (n === at.length) return told;
-  for (const i of at) products[i] = 0;
-  return [...told, [null, n - at.length, sum(products)]];
+  const products = new Float64Array(a.length);
+  let told: number[] = [];
+  let n = 0;
+  for (let i = 0; i < products.length; i++) {
+    products[i] = a[i] * b[i];
+    if (products[i] === 0 && products.length > few) continue;
+    n++;
+    if (n <= MOST_TERMS) told.push(i);
+  }
+  if (n > MOST_TERMS) told = largest(products, MOST_TERMS, Math.abs).sort((i, j) => i - j);
+  const terms: Term[] = told.map((i) => [names ? names[i] : i, a[i], b[i]]);
+  if (n === told.length) return terms;
+  for (const i of told) products[i] = 0;
+  return [...terms, [null, n - told.length, sum(products)]];
 }

@@ -96,8 +96,10 @@ export class Asked {
   valueColumn(head: number, column: number): Float64Array | null {
     const { v } = this.layer;
     if (v === null) return null;
+    const numbers = new Float64Array(v.rows);
     const from = kvHeadOf(this.layer, head) * v.rows;
-    return Float64Array.from(this.keys, (_, key) => v.values[(from + key) * v.width + column]);
+    for (let key = 0; key < v.rows; key++) numbers[key] = v.values[(from + key) * v.width + column];
+    return numbers;
   }
 
   /** null where no values travelled. */
@@ -508,7 +510,7 @@ function readNames(asked: Asked, mean: Numbers, order: readonly number[]): strin
   const isRead = (key: number) =>
     key !== asked.query && mean[key] >= 0.5 / order.length && !isZero(rowOfTable(x, key));
   const read = order.filter(isRead).slice(0, MOST_TERMS);
-  return [...new Set(read.map((key) => names[largest(rowOfTable(x, key).map(Math.abs), 1)[0]]))];
+  return [...new Set(read.map((key) => names[largest(rowOfTable(x, key), 1, Math.abs)[0]]))];
 }
 
 function* change(asked: Asked): Facts {

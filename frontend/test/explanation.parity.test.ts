@@ -1,11 +1,12 @@
 /**
- * For tests/frontend/test_explanation.py: reads cases.json and the records beside it in a folder, writes texts.json
- * with what the page says of each.
+ * Against Python: what the page says of the records in the folder JUMOK_TEXTS is written there as texts.json.
+ * tests/frontend/test_explanation.py fills the folder, and compares.
  */
 
+import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
+import { test } from "node:test";
 import { openDocument } from "../src/engine/container";
 import { rowOf } from "../src/engine/path";
 import { STAGES, type Lang, type Layer, type Stage } from "../src/engine/record";
@@ -21,10 +22,10 @@ interface Cases {
 }
 
 const LANGS: readonly Lang[] = ["en", "ko"];
-const folder = process.argv[2];
-const cases = JSON.parse(readFileSync(join(folder, "cases.json"), "utf8")) as Cases;
-const { records, numbers, shares, words, pairs } = cases;
-if (![records, numbers, shares, words, pairs].every((given) => given.length > 0)) throw new Error(`no cases in ${folder}`);
+const folder = process.env.JUMOK_TEXTS ?? "";
+const { records, numbers, shares, words, pairs } = JSON.parse(
+  readFileSync(join(folder, "cases.json"), "utf8"),
+) as Cases;
 
 function opened(file: string): { layers: Layer[]; isReading: boolean } {
   const bytes = readFileSync(join(folder, file));
@@ -54,14 +55,20 @@ function saidOfKeys(layer: Layer, stage: Stage, query: number, lang: Lang): stri
   });
 }
 
-const texts = {
-  records: records.map(said),
-  numbers: numbers.map(number),
-  shares: shares.map(percent),
-  words: words.map((word) => [
-    shown(word),
-    ...LANGS.map((lang) => quoted(word, lang)),
-    ...pairs.map((pair) => particle(word, pair)),
-  ]),
-};
-writeFileSync(join(folder, "texts.json"), JSON.stringify(texts));
+test("there is something to say", () => {
+  for (const given of [records, numbers, shares, words, pairs]) assert.ok(given.length > 0);
+});
+
+test("all of it is said", () => {
+  const texts = {
+    records: records.map(said),
+    numbers: numbers.map(number),
+    shares: shares.map(percent),
+    words: words.map((word) => [
+      shown(word),
+      ...LANGS.map((lang) => quoted(word, lang)),
+      ...pairs.map((pair) => particle(word, pair)),
+    ]),
+  };
+  writeFileSync(join(folder, "texts.json"), JSON.stringify(texts));
+});
