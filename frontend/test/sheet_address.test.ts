@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { packed, unpacked } from "../src/engine/address";
 import { edited, layersOf, Refused, type Edit, type Sheet } from "../src/engine/sheet";
-import { lostIn, toYaml } from "../src/engine/yaml";
-import { deep, rich, small } from "./sheet_cases";
+import { toYaml } from "../src/engine/yaml";
+import { deep, small } from "./sheet_cases";
 
 function assertSame(sheet: Sheet, again: Sheet): void {
   assert.equal(toYaml(again), toYaml(sheet));
@@ -154,18 +154,4 @@ test("what a forged link holds is checked as an edit is", () => {
   }
   assert.equal(refusedAs(forged({ x: { cells: [0, 2] } }), small()), "taken");
   assert.equal(({} as Record<string, unknown>).en, undefined);
-});
-
-test("what an example file cannot say is said to be left out", () => {
-  assert.deepEqual(lostIn(small()), []);
-  const lost = lostIn(rich(1))
-    .filter(({ layer }) => layer === 0)
-    .map(({ what }) => what);
-  assert.deepEqual(lost, ["softcap", "sink", "rotary"]);
-  assert.match(toYaml(rich(1)), /^# Not in this file, which has no word for it: layer 0, the soft cap \/ .*소프트캡\n/);
-  const many = Array.from({ length: 61 }).reduce<Sheet>(
-    (sheet, _, at) => edited(sheet, { add: "dimension", at: 0, text: `d${at}` }),
-    small(),
-  );
-  assert.doesNotMatch(toYaml(many), /^#/);
 });

@@ -226,7 +226,7 @@ function maskWords(allowed: Allowed, sheet: Sheet): Plain | null {
         [allowed.kind === "both" ? "all" : "any", joinedIn(allowed, allowed.kind).map((part) => maskOf(part, sheet))],
       ]);
     case "table":
-      return allowed.cells.includes(0) ? null : "none";
+      return null;
   }
 }
 
@@ -248,6 +248,7 @@ function documentsOf(ids: Int32Array): string[] {
 
 function maskTable(allowed: Allowed, n: number): Plain {
   const cells = tableOf(allowed, n);
+  if (!cells.includes(0)) return "none";
   return Array.from({ length: n }, (_, query) => Array.from(cells.subarray(query * n, (query + 1) * n), String));
 }
 
