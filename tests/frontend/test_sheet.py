@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -121,3 +122,8 @@ meaning:
   Method: {en: how, ko: 어떻게}
 """
     assert report["student"]["unedited"]["yaml"] == expected
+
+
+def test_comparing_nothing_is_no_success(node: Callable[..., str], tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=r"sheet\.parity"):
+        node("sheet.parity", JUMOK_SHEETS=tmp_path)
