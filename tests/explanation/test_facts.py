@@ -163,6 +163,23 @@ def test_a_sink_has_its_own_term_in_the_sum() -> None:
     assert "→ 2·tanh(… ÷ 2) (soft cap)" in str(jumok.explain(trace, 0))
 
 
+def test_what_is_left_is_summed_so_that_no_rounding_is_told() -> None:
+    q = np.random.default_rng(0).normal(size=(1, 40, 16))
+    trace = jumok.attend(q=q, k=q, v=q, rule=jumok.Rule(allowed="causal", sink=[-60.0]))
+    for query in range(12):
+        ((rest,), (sink,)) = of(trace, query, "weights.rest"), of(trace, query, "weights.sink")
+        (intro,) = of(trace, query, "weights.intro.sink")
+        assert rest.data["weight"] == 0
+        assert sink.data["share"] == pytest.approx(
+            math.exp(-60 - intro.data["top"]) / intro.data["total"], rel=1e-12, abs=0
+        )
+    w = np.random.default_rng(1).normal(size=(16, 16)) * np.repeat([1, 1e-9], 8)  # the last 8 products are tiny
+    trace = jumok.attend(q=w[None], k=w[None], v=w[None])
+    (first, *_) = of(trace, 0, "score")
+    assert first.data["terms"][-1][0] is None
+    assert first.data["terms"][-1][2] == pytest.approx(float((w[0, 8:] ** 2).sum()), rel=1e-12, abs=0)
+
+
 def test_what_is_hidden_is_not_counted_as_asked() -> None:
     trace = jumok.attend(jumok.load("student"), rule="causal")
     assert not of(trace, "carefully", "analogy.classroom")
