@@ -24,7 +24,7 @@ from jumok.sources import example as examples
 
 NAMES = examples.names()
 LANGS = ("en", "ko")
-COMMANDS = ["attend", "explain", "new", "examples", "scaling", "completion"]
+COMMANDS = ["attend", "explain", "draw", "compare", "new", "examples", "scaling", "completion"]
 SETTINGS = (
     "JUMOK_LANG",
     "LC_ALL",
@@ -160,7 +160,7 @@ def test_alone_it_shows_the_worked_example_and_says_what_to_try_next(lang):
     assert "0.550" in text
     end = text[text.index("Try next" if lang == "en" else "다음에 해 볼 것") :]
     commands = re.findall(r"^  (jumok \S+(?: \S+)*?)  +\S", end, re.MULTILINE)
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         arguments = shlex.split(command)[1:]
         assert run(*arguments).code == 0, command
@@ -496,6 +496,77 @@ def test_explain_sets_the_pair_beside_under_the_same_rules():
     assert "In the other sentence of the pair" not in run("explain", "scaled.yaml", "it").text
 
 
+# draw, compare ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_drawing_without_a_file_shows_the_same_numbers_as_text(lang):
+    text = run("draw", "student", "--lang", lang).text
+    assert re.search(r"studies +0\.020 +0\.200 +0\.050 +0\.550 +0\.180", text)
+    assert hangul(text) == (lang == "ko")
+    assert os.listdir() == []
+    for kind in ("arrows", "arcs", "strip", "heads"):
+        assert hangul(run("draw", "student", "--kind", kind, "--lang", lang).text) == (lang == "ko")
+
+
+def test_what_is_drawn_can_be_chosen():
+    assert "6.628" in run("draw", "student", "--stage", "scores").text
+    row = run("draw", "student", "--token", "studies").text
+    assert "0.55" in row
+    assert "carefully  " not in row.replace("carefully\n", "")
+    assert "layer 1 · it" in run("draw", "it-tired", "--layer", "1", "--token", "it").text
+    assert "1.000" in run("draw", "student", "--mask", "causal").text
+    heads = run("draw", "it-tired").text
+    assert re.search(r"^ +1 +0 +1\.965 ", heads, re.MULTILINE)
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "md", "csv", "html"])
+@pytest.mark.parametrize("command", [["draw", "student"], ["compare", "it-tired", "it-soft"]])
+def test_a_picture_is_written_by_its_suffix(command, suffix):
+    done = run(*command, "-o", f"그림 a.{suffix}", "--lang", "ko", "--theme", "dark")
+    assert (done.code, done.out, done.err) == (0, "", f"저장했습니다: 그림 a.{suffix}\n")
+    data = Path(f"그림 a.{suffix}").read_bytes()
+    begins = {"svg": b"<svg ", "png": b"\x89PNG", "md": b"", "csv": "\ufefflayer".encode(), "html": b"<!doctype html>"}
+    assert data.startswith(begins[suffix])
+    assert len(data) < 400_000
+
+
+def test_the_drawn_svg_is_that_of_the_function():
+    run("draw", "student", "-o", "a.svg", "--kind", "arrows", "--token", "studies", "--theme", "dark", "--lang", "ko")
+    drawn = jumok.draw(jumok.load("student"), "arrows", query="studies", theme="dark", lang="ko")
+    assert Path("a.svg").read_text(encoding="utf-8") == drawn.svg()
+    run("compare", "it-tired", "it-soft", "-o", "b.svg", "--layer", "0", "--mask", "causal")
+    tired, soft = (jumok.attend(jumok.load(name), rule="causal") for name in ("it-tired", "it-soft"))
+    assert Path("b.svg").read_text(encoding="utf-8") == jumok.draw(jumok.compare(tired, soft), layer=0).svg()
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_comparison_names_what_changed_most(lang):
+    text = run("compare", "it-tired", "it-soft", "--lang", lang).text
+    assert hangul(text) == (lang == "ko")
+    assert re.search(r"^1 +0 +0\.164 +it → cat -0\.823 +8\.7% +8\.7%", text, re.MULTILINE)
+    assert re.search(r"^1 +it +0\.853 +-0\.193 +0\.06", text, re.MULTILINE)
+    assert ("6 more" if lang == "en" else "6개 더") in text
+
+
+def test_a_comparison_as_json():
+    plain = json.loads(run("compare", "it-tired", "it-soft", "--json").text)
+    found = jumok.compare(jumok.load("it-tired"), jumok.load("it-soft"))
+    assert plain == json.loads(json.dumps(found.to_json()))
+    run("compare", "it-tired", "it-soft", "-o", "a.json")
+    assert json.loads(Path("a.json").read_text(encoding="utf-8")) == plain
+
+
+def test_odd_tokens_are_drawn_and_compared(odd):
+    for arguments in (["draw", odd], ["draw", odd, "--kind", "strip"], ["compare", odd, odd]):
+        text = run(*arguments).text
+        assert not CONTROL.search(text)
+        for suffix in ("svg", "md", "html"):
+            assert run(*arguments, "-o", f"a.{suffix}").code == 0
+            written = Path(f"a.{suffix}").read_text(encoding="utf-8")
+            assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", written) or suffix == "html"
+
+
 # new, examples, scaling, completion --------------------------------------------------------------
 
 
@@ -707,6 +778,14 @@ REFUSED = {
     "a foreign file": (["attend", "binary.safetensors"], "binary.safetensors: it is not a whole .safetensors file", "온전한 .safetensors"),
     "no name": (["attend"], "NAME is missing. For example: jumok attend student\nSee: jumok attend --help", "NAME이(가) 빠졌습니다. 예: jumok "),
     "no name to explain": (["explain"], "For example: jumok explain student", "예: jumok explain student"),
+    "no name to draw": (["draw"], "For example: jumok draw student -o student.html", "예: jumok draw student"),
+    "one text to compare": (["compare", "student"], "SECOND is missing. For example: jumok compare it-tired", "예: jumok compare it-tired"),
+    "an unknown kind": (["draw", "student", "--kind", "heta"], "unknown kind 'heta'. Did you mean 'heat'", "알 수 없는 그림 종류 'heta'"),
+    "an unknown theme": (["draw", "student", "--theme", "blue"], "unknown theme 'blue'", "알 수 없는 테마 'blue'"),
+    "a head beyond": (["draw", "student", "--head", "1"], "head expects a position from 0 to 0, got 1", "0부터 0까지의 위치가 필요한데 1"),
+    "a head by name": (["draw", "student", "--head", "one"], "--head expects whole numbers", "--head에는 0 이상의 정수"),
+    "a picture as text": (["draw", "student", "-o", "a.txt"], "a picture is saved as .svg, .png, .md, .csv, .html; got 'a.txt'", "그림은 .svg"),
+    "texts of other layers": (["compare", "student", "it-soft"], "got 1 × 1 and 2 × 1 (layers × heads)", "1 × 1와(과) 2 × 1"),
     "no path": (["new"], "PATH is missing. For example: jumok new my.yaml", "예: jumok new my.yaml"),
     "no shell": (["completion"], "SHELL is missing. For example: jumok completion bash", "예: jumok completion bash"),
     "an unknown command": (
@@ -833,6 +912,9 @@ def test_any_console_gets_only_what_it_can_show(odd, encoding, lang):
         ["attend", "it-soft", "--layer", "0"],
         ["--help"],
         ["attend", "--help"],
+        ["draw", odd],
+        ["draw", odd, "--kind", "heads"],
+        ["compare", odd, odd],
         ["examples"],
         ["examples", "student"],
         ["scaling", "--d", "2"],
@@ -875,6 +957,7 @@ def test_no_line_is_wider_than_the_terminal(monkeypatch, width, lang):
     for arguments in (
         ["attend", "student"],
         ["explain", "bank-money"],
+        ["draw", "bank-money"],
         ["examples"],
         ["scaling", "--d", "2,64"],
         ["--help"],

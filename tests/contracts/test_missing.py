@@ -6,7 +6,21 @@ import sys
 
 import pytest
 
-EXTRAS = ["click", "rich", "torch", "jax", "scipy", "transformers", "array_api_strict", "hypothesis"]
+EXTRAS = [
+    "click",
+    "rich",
+    "anywidget",
+    "fontTools",
+    "resvg_py",
+    "pylopdf_fonts_ko",
+    "matplotlib",
+    "torch",
+    "jax",
+    "scipy",
+    "transformers",
+    "array_api_strict",
+    "hypothesis",
+]
 
 WITHOUT = """
 import importlib.abc, sys
@@ -44,6 +58,9 @@ def test_the_core_works_without_any_extra():
         "    assert (jumok.load(path).weights == trace.weights).all()\n"
         "print(jumok.explain(trace, 'studies', lang='ko'))\n"
         "jumok.attend(q=[[[1.0]]], k=[[[1.0]]], v=[[[1.0]]]).output\n"
+        "for suffix in ('svg', 'md', 'csv', 'html'):\n"
+        "    with tempfile.TemporaryDirectory() as folder: jumok.draw(trace).save(pathlib.Path(folder) / f'a.{suffix}')\n"
+        "str(jumok.compare(trace, trace))\n"
     )
     done = run(code, EXTRAS)
     assert (done.returncode, done.stderr) == (0, "")
@@ -79,6 +96,32 @@ def test_the_pytorch_side_names_its_extra(code):
     assert "torch" in ko
     assert "pip install 'jumok[learn]'" in en
     assert "pip install 'jumok[learn]'" in ko
+
+
+@pytest.mark.parametrize(
+    ("code", "missing", "extra", "package"),
+    [
+        ("picture.png()", "resvg_py", "picture", "resvg-py"),
+        ("picture.png()", "fontTools", "picture", "fonttools"),
+        ("picture.svg(outlined=True)", "fontTools", "picture", "fonttools"),
+        ("picture.save('a.png')", "resvg_py", "picture", "resvg-py"),
+        ("jumok.widget(jumok.load('student'))", "anywidget", "notebook", "anywidget"),
+    ],
+)
+def test_pictures_and_widgets_name_their_extra(code, missing, extra, package):
+    done = run(
+        "import jumok\n"
+        "picture = jumok.draw(jumok.load('student'))\n"
+        f"try: {code}\n"
+        "except jumok.errors.MissingExtra as error: print(error.extra, error, error.text('ko'), sep='\\n')",
+        [missing],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    said, en, ko = done.stdout.splitlines()
+    assert said == extra
+    for text in (en, ko):
+        assert package in text
+        assert f"pip install 'jumok[{extra}]'" in text
 
 
 def test_a_package_that_is_there_but_broken_is_not_called_missing():
