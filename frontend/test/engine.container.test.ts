@@ -142,6 +142,16 @@ const DAMAGED: Readonly<Record<string, () => Document>> = {
   "numbers of another kind": () => openDocument(HEADER.replace("F64", "I64"), BYTES, never),
   "numbers unknown": () => openDocument(HEADER.replace("F64", "F8_E5M2"), BYTES, never),
   "axes missing": () => openDocument(HEADER.replace("[1,2,1]", "[2]"), BYTES, never),
+  "more bytes than its shape": () => open({ ...ONE, "layers.0.x": floats([2, 1], 1, 2, 3) }),
+  "more queries than tokens": () => open({ ...ONE, "layers.0.q": floats([1, 3, 1], 1, 2, 3) }),
+  "more keys than tokens": () =>
+    open({ ...ONE, "layers.0.k": floats([1, 3, 1], 1, 2, 3), "layers.0.v": floats([1, 3, 1], 1, 2, 3) }),
+  "queries that cannot share keys": () =>
+    open({
+      "layers.0.q": floats([3, 2, 1], 1, 2, 3, 4, 5, 6),
+      "layers.0.k": floats([2, 2, 1], 1, 2, 3, 4),
+      "layers.0.v": floats([2, 2, 1], 1, 2, 3, 4),
+    }),
   "fewer tokens": () => open(ONE, { ...RECORD, tokens: [[["a"]]] }),
   "no such row of tokens": () => open(ONE, { ...RECORD, tokens: [] }),
   "a rule unknown": () => open(ONE, ruled({ allowed: { kind: "constructor" } })),

@@ -125,6 +125,8 @@ for (const [name, layer] of Object.entries(LAYERS)) {
           const before = fast.values.slice();
           same(last(exact(one, 1, window, width, height)), wanted, "from nothing");
           same(last(exact(one, 1, window, width, height, fast)), wanted, "from the sampled image");
+          const other = sampled(one, 1, { row: 0, rows: 2, column: 0, columns: 3 }, 512, 512);
+          same(last(exact(one, 1, window, width, height, other)), wanted, "from an image that does not fit");
           assert.deepEqual(fast.values, before);
           assert.ok(before.every((weight, at) => weight <= wanted[at] + 2e-6));
           if (fast.exact) same(fast, wanted, "sampled, as many pixels as cells");
@@ -145,27 +147,37 @@ test("a window lies within the record and covers whole cells", () => {
 });
 
 /** One-hot queries and keys: query i reads the key that `reads` says, with nearly all of its weight. */
-function sharp(n: number, reads: (query: number) => number): Layer {
-  const layer = layerOf(n, { scale: 30 }, { width: 64, heads: 1 });
+function sharp(n: number, allowed: Allowed, reads: (query: number) => number): Layer {
+  const layer = layerOf(n, { allowed, scale: 30 }, { width: 64, heads: 1 });
   const next = drawn(n);
   const keys = layer.k.values.map(() => Math.sign(next()));
   const queries = keys.map((_, at) => keys[reads(Math.floor(at / 64)) * 64 + (at % 64)]);
   return { ...layer, q: { ...layer.q, values: queries }, k: { ...layer.k, values: keys } };
 }
 
-test("the sampled image keeps the diagonal, the key before and the first key", () => {
+test("the sampled image keeps the diagonal, the keys beside it and the first key", () => {
   const windows = [
     { row: 0, rows: 1000, column: 0, columns: 1000 },
     { row: 301, rows: 690, column: 0, columns: 993 },
   ];
-  const heads = { itself: (i: number) => i, before: (i: number) => Math.max(0, i - 1), first: () => 0 };
-  for (const [name, reads] of Object.entries(heads)) {
-    const layer = withSums(sharp(1000, reads));
+  const all: Allowed = { kind: "everything" };
+  const heads: Readonly<Record<string, [Allowed, (query: number) => number]>> = {
+    itself: [CAUSAL, (query) => query],
+    before: [CAUSAL, (query) => Math.max(0, query - 1)],
+    first: [CAUSAL, () => 0],
+    "itself, after a cache": [{ kind: "causal", offset: 2 }, (query) => Math.min(999, query + 2)],
+    "itself, among all": [all, (query) => query],
+    after: [all, (query) => Math.min(999, query + 1)],
+  };
+  for (const [name, [allowed, reads]] of Object.entries(heads)) {
+    const layer = withSums(sharp(1000, allowed, reads));
     for (const window of windows) {
-      const { width, height, values } = sampled(layer, 0, window, 90, 70);
-      for (let y = 0; y < height; y++) {
-        const brightest = Math.max(...values.subarray(y * width, (y + 1) * width));
-        assert.ok(brightest > 0.99, `${name}: row ${y} of pixels shows ${brightest}`);
+      for (const size of [[90, 70], [100, 100]]) {
+        const { width, height, values } = sampled(layer, 0, window, size[0], size[1]);
+        for (let y = 0; y < height; y++) {
+          const brightest = Math.max(...values.subarray(y * width, (y + 1) * width));
+          assert.ok(brightest > 0.99, `${name}: row ${y} of pixels shows ${brightest}`);
+        }
       }
     }
   }

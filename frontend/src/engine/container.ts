@@ -1,4 +1,4 @@
-/** Documents: `.safetensors` files as `trace.save` writes them (src/jumok/saved.py); a layer is brought when asked for. */
+/** Documents: files as `trace.save` writes them (src/jumok/saved.py); a layer is brought when it is asked for. */
 
 import { headsOf, ruleOf, type Described } from "./described";
 import type { Atlas, Document, Label, Layer, LayerFacts, Source, Token } from "./record";

@@ -38,8 +38,8 @@ function wholeCells(from: number, n: number, all: number): [number, number] {
 }
 
 /**
- * At once: one query for each row of pixels, and of its keys one a pixel, but all near the diagonal and the first
- * key. With no more cells than pixels, an axis has one pixel a cell; where both have, the image is exact.
+ * At once: one query for each row of pixels, and of its keys the first under each pixel, but all near the diagonal.
+ * With no more cells than pixels, an axis has one pixel a cell; where both have, the image is exact.
  */
 export function sampled(layer: Layer, head: number, window: Window, width: number, height: number): Image {
   const grid = new Grid(layer, head, window, width, height);
@@ -60,9 +60,9 @@ export function* exact(
   start: Image | null = null,
 ): Generator<Image, void, void> {
   const grid = new Grid(layer, head, window, width, height);
-  if (start !== null) grid.take(start);
+  const isSampled = start !== null && grid.take(start);
   let begun = performance.now();
-  for (const step of grid.steps(start === null)) {
+  for (const step of grid.steps(isSampled)) {
     step();
     if (performance.now() - begun < SLICE_MS) continue;
     yield grid.image(false);
@@ -128,13 +128,16 @@ class Grid {
     return { width: this.width, height: this.height, values: this.values, exact: isExact };
   }
 
-  take(start: Image): void {
-    if (start.width === this.width && start.height === this.height) this.values.set(start.values);
+  /** Whether an image fits; if so, it is where this one begins. */
+  take(start: Image): boolean {
+    const fits = start.width === this.width && start.height === this.height;
+    if (fits) this.values.set(start.values);
+    return fits;
   }
 
   /** Everything there is to do, one query at a time. */
-  *steps(fromNothing: boolean): Generator<() => void, void, void> {
-    if (fromNothing || this.isWhole) for (let y = 0; y < this.height; y++) yield () => this.sample(y);
+  *steps(isSampled: boolean): Generator<() => void, void, void> {
+    if (!isSampled) for (let y = 0; y < this.height; y++) yield () => this.sample(y);
     if (this.isWhole) return;
     for (let y = 0; y < this.height; y++) {
       for (let query = this.rowFrom(y); query < this.rowFrom(y + 1); query++) yield () => this.pool(y, query);
@@ -149,8 +152,8 @@ class Grid {
     for (let x = 0; x < this.width; x++) {
       const from = this.columnFrom(x);
       const end = this.columnFrom(x + 1);
-      const isSharp = from === 0 || isNear(query, from, end) || isNear(last, from, end);
-      this.raise(y, x, this.largest(query, from, isSharp ? end : from + 1));
+      const mayBeSharp = isNear(query, from, end) || isNear(last, from, end);
+      this.raise(y, x, this.largest(query, from, mayBeSharp ? end : from + 1));
     }
   }
 
@@ -200,7 +203,7 @@ class Grid {
   }
 }
 
-/** In these keys, or just beside them. */
+/** The key is one of these, or the one after them: then the key before it is the last of these. */
 function isNear(key: number, from: number, end: number): boolean {
-  return key >= from - 1 && key <= end;
+  return key >= from && key <= end;
 }
