@@ -92,3 +92,22 @@ def violations() -> Callable[[Page], list[str]]:
         ]
 
     return found
+
+
+@pytest.fixture
+def pixels() -> Callable[..., list[list[int]]]:
+    """The colours of some places of a canvas, each at a share of its width and height: [[red, green, blue, opacity]]."""
+
+    def read(page: Page, selector: str, places: list[tuple[float, float]]) -> list[list[int]]:
+        return page.eval_on_selector(
+            selector,
+            """(canvas, places) => {
+              const copy = new OffscreenCanvas(canvas.width, canvas.height);
+              const context = copy.getContext("2d", {willReadFrequently: true});
+              context.drawImage(canvas, 0, 0);
+              return places.map(([x, y]) => [...context.getImageData(x * canvas.width, y * canvas.height, 1, 1).data]);
+            }""",
+            places,
+        )
+
+    return read

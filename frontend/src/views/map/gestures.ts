@@ -62,15 +62,15 @@ export function useGestures({ window, whole, look, choose }: Gestures): HTMLAttr
   };
 }
 
-/** The window after the pointers moved: what lay under their middle still does, and what was between them fits there. */
+/** The window after the pointers moved: what was between them fits there, and what lay under their middle still does. */
 function followed(window: Window, whole: Window, before: readonly Point[], after: readonly Point[], box: DOMRect): Window {
   const [from, to] = [middleOf(before), middleOf(after)];
-  const row = window.row - ((to.y - from.y) / box.height) * window.rows;
-  const column = window.column - ((to.x - from.x) / box.width) * window.columns;
-  const moved = inside({ ...window, row, column }, whole);
   const [wide, wider] = [spanOf(before), spanOf(after)];
-  if (wide === 0 || wider === 0) return moved;
-  return zoomed(moved, wider / wide, whole, (to.x - box.left) / box.width, (to.y - box.top) / box.height);
+  const factor = wide > 0 && wider > 0 ? wider / wide : 1;
+  const closer = zoomed(window, factor, whole, (from.x - box.left) / box.width, (from.y - box.top) / box.height);
+  const row = closer.row - ((to.y - from.y) / box.height) * closer.rows;
+  const column = closer.column - ((to.x - from.x) / box.width) * closer.columns;
+  return inside({ ...closer, row, column }, whole);
 }
 
 function middleOf(points: readonly Point[]): Point {
