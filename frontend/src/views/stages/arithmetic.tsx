@@ -6,7 +6,7 @@ import { number, shown } from "../../explanation/words";
 import type { Joined, Origin, Rest, Rotated, Saying, Scaled, Share, Softmax, Step, Sum, Term } from "../../engine/origin";
 import type { Cell, Lang } from "../../engine/record";
 import type { Looking } from "./looking";
-import { cellName } from "./names";
+import { cellName, cellText } from "./names";
 import { told } from "./words";
 
 interface Shown {
@@ -242,7 +242,6 @@ export function OriginPanel({ looking }: { looking: Looking }): JSX.Element {
       <div ref={text} class="arithmetic">
         {origin && <Told looking={looking} lang={lang} origin={origin} />}
       </div>
-      <Spoken looking={looking} text={text} />
     </section>
   );
 }
@@ -260,7 +259,7 @@ function Told({ looking, lang, origin }: Shown & { origin: Origin }): JSX.Elemen
       <Arithmetic looking={looking} lang={lang} origin={origin} />
       {kind === "given" && <p>{told("origin.given", lang)} {canEdit(looking, cell) && told("origin.editable", lang)}</p>}
       {isRounded && <p class="quiet">{told("origin.rounded", lang)} <span class="full">{String(value)}</span></p>}
-      {change && <p class="change">{told("origin.changed", lang, { before: change.before, after: change.after })}</p>}
+      {change && <p class="change">{told("origin.changed", lang, { before: cellText(cell.stage, change.before), after: cellText(cell.stage, change.after) })}</p>}
     </>
   );
 }
@@ -272,15 +271,21 @@ function canEdit({ session }: Looking, cell: Cell): boolean {
 
 const QUIET_MS = 700;
 
-/** The arithmetic for ears: of a number that was kept, not of every one that the mouse went over, and after a while. */
-function Spoken({ looking, text }: { looking: Looking; text: { current: HTMLElement | null } }): JSX.Element {
+/**
+ * What is seen beside the tables, for ears: the stage that the walk came to, and the arithmetic of a number that was kept.
+ * Not of every one that the mouse went over, and after a while, so that quick steps are not all told.
+ */
+export function Spoken({ looking }: { looking: Looking }): JSX.Element {
+  const own = useRef<HTMLParagraphElement>(null);
   const said = useSignal("");
-  const cell = looking.hovered.value === null ? looking.kept.value : null;
+  const kept = looking.hovered.value === null ? looking.kept.value : null;
   const origin = looking.origin.value;
-  useEffect(() => {
-    if (cell === null) return;
-    const timer = setTimeout(() => (said.value = text.current?.textContent ?? ""), QUIET_MS);
+  const arrived = looking.arrived.value;
+  const saySoon = (selector: string): (() => void) => {
+    const timer = setTimeout(() => (said.value = own.current!.parentElement!.querySelector(selector)!.textContent), QUIET_MS);
     return () => clearTimeout(timer);
-  }, [cell, origin]);
-  return <p class="visually-hidden" aria-live="polite">{said.value}</p>;
+  };
+  useEffect(() => (kept === null ? undefined : saySoon(".arithmetic")), [kept, origin]);
+  useEffect(() => (arrived === 0 ? undefined : saySoon(".stage-text")), [arrived]);
+  return <p ref={own} class="visually-hidden" aria-live="polite">{said.value}</p>;
 }

@@ -1,6 +1,6 @@
 /** One cell of a table. It is drawn again only when something in it is another: a table has hundreds. */
 import { Component, type JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface CellProps {
   readonly row: number;
@@ -35,7 +35,8 @@ export class CellView extends Component<CellProps> {
         data-row={row}
         data-column={column}
       >
-        {typing ?? text}
+        {text}
+        {typing}
       </td>
     );
   }
@@ -63,7 +64,8 @@ interface FieldProps {
 /** The field that stands in a cell while a number is typed. */
 export function TypingField({ typing, label, wrongId, change, onKeyDown, onBlur }: FieldProps): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Not after the next picture: the next key may come before it.
+  useLayoutEffect(() => {
     field.current!.focus({ preventScroll: true });
     if (!typing.isFresh) field.current!.select();
   }, []);

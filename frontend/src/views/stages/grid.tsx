@@ -11,8 +11,8 @@ import { Hands, find, type At, type GridProps } from "./hands";
 import type { Looking } from "./looking";
 import { Mathy } from "./mathy";
 import { AxisMenu, type MenuOf } from "./menu";
-import { cellNames, placeName, SYMBOLS } from "./names";
-import { cellAt, placeIn, type Grid, type Place } from "./road";
+import { cellNames, cellText, placeName, SYMBOLS } from "./names";
+import { cellAt, placeIn, type Axis, type Grid, type Place } from "./road";
 import { told } from "./words";
 
 export function GridTable(props: GridProps): JSX.Element {
@@ -21,7 +21,8 @@ export function GridTable(props: GridProps): JSX.Element {
   const table = useRef<HTMLTableElement>(null);
   const hands = useMemo(() => new Hands(table), []);
   hands.props = props;
-  const { typing, menu, stop } = hands;
+  const { typing, menu } = hands;
+  const stop = stopIn(grid, hands.stop.value ?? firstStop(grid, looking));
   const isPart = grid.rows.places.length < grid.rows.n || grid.columns.places.length < grid.columns.n;
   const wrongId = `wrong-${grid.stage}`;
   return (
@@ -38,9 +39,9 @@ export function GridTable(props: GridProps): JSX.Element {
           {...hands.handlers}
         >
           <thead>
-            <Names {...props} stop={stop.value} isPart={isPart} />
+            <Names {...props} stop={stop} isPart={isPart} />
           </thead>
-          <Body {...props} hands={hands} wrongId={wrongId} isPart={isPart} />
+          <Body {...props} hands={hands} stop={stop} wrongId={wrongId} isPart={isPart} />
         </table>
       </div>
       {typing.value?.wrong != null && (
@@ -60,6 +61,19 @@ export function GridTable(props: GridProps): JSX.Element {
       )}
     </div>
   );
+}
+
+/** The chosen query and key, where they stand here. */
+function firstStop(grid: Grid, looking: Looking): At {
+  const { row, column } = chosenIn(grid, looking);
+  const found = ({ places }: Axis, at: number): number => Math.max(0, places.findIndex((place) => place.at === at));
+  return { row: found(grid.rows, row), column: found(grid.columns, column) };
+}
+
+/** The place, or the nearest one that is still there. */
+function stopIn({ rows, columns }: Grid, { row, column }: At): At {
+  const at = { row: Math.min(row, rows.places.length - 1), column: Math.min(column, columns.places.length - 1) };
+  return at.row === -1 && at.column === -1 ? { row: 0, column: 0 } : at;
 }
 
 function placeOfMenu(grid: Grid, { kind, at }: MenuOf): At {
@@ -114,34 +128,35 @@ function nameLook(kind: Grid["rows"]["kind"], isChosen: boolean): string {
   return kind === "dimension" || !isChosen ? "side" : `side of-${kind}`;
 }
 
-/** Which row and column of a table are the chosen query's and the chosen key's. */
-function chosenIn({ rows, columns, stage }: Grid, { session: { choice } }: Looking): At {
+/** The positions that are chosen on the sides of a table; −1 where none is. */
+function chosenIn({ rows, columns }: Grid, { session: { choice } }: Looking): At {
   const chosen = { query: choice.query.value, key: choice.key.value, dimension: -1 };
-  return { row: stage.startsWith("w_") ? -1 : chosen[rows.kind], column: chosen[columns.kind] };
+  return { row: chosen[rows.kind], column: chosen[columns.kind] };
 }
 
 // numbers ------------------------------------------------------------------------------------------
 
 interface BodyProps extends GridProps {
   readonly hands: Hands;
+  readonly stop: At;
   readonly wrongId: string;
   readonly isPart: boolean;
 }
 
-function Body({ looking, grid, editable, menus, hands, wrongId, isPart }: BodyProps): JSX.Element {
+function Body({ looking, grid, editable, menus, hands, stop, wrongId, isPart }: BodyProps): JSX.Element {
   const { choice } = looking.session;
   const lang = choice.lang.value;
   const names = useNames(grid, looking, lang);
   const befores = useBefores(grid, looking);
   const chosen = chosenIn(grid, looking);
   const [pointed, sources] = useMarks(grid, looking);
-  const [stop, typing] = [hands.stop.value, hands.typing.value];
+  const typing = hands.typing.value;
   const width = grid.columns.places.length;
   const cell = (row: number, column: number): JSX.Element => {
     const at = row * width + column;
     const isHidden = grid.hidden?.[at] === 1 || (grid.stage === "allowed" && grid.values[at] === 0);
     const place = `${grid.rows.places[row].at},${grid.columns.places[column].at}`;
-    const text = grid.stage === "allowed" ? (isHidden ? "·" : "●") : number(grid.values[at]);
+    const text = cellText(grid.stage, grid.values[at]);
     const name = (isHidden ? names.hidden : names.open)[at];
     const before = befores[at];
     const isTyping = typing?.row === row && typing.column === column;
@@ -161,7 +176,7 @@ function Body({ looking, grid, editable, menus, hands, wrongId, isPart }: BodyPr
         column={column}
         text={text}
         name={grid.stage === "allowed" ? name : `${name} ${text}`}
-        title={before === null ? undefined : `${number(before)} → ${number(grid.values[at])}`}
+        title={before === null ? undefined : `${cellText(grid.stage, before)} → ${text}`}
         look={looks.filter(Boolean).join(" ")}
         colour={grid.stage === "weights" && !isHidden ? heat(grid.values[at]) : undefined}
         isStop={stop.row === row && stop.column === column}
@@ -203,7 +218,7 @@ function heat(weight: number): string {
 function useNames(grid: Grid, looking: Looking, lang: Lang): ReturnType<typeof cellNames> {
   const asking = looking.session.layer.value!.tokens[looking.session.choice.query.value];
   const query = asking ? nameOf(asking) : "";
-  const named = [...grid.rows.places, ...grid.columns.places].map((place) => placeName(place, lang)).join("\0");
+  const named = [...grid.rows.places, ...grid.columns.places].map(({ at, name }) => (typeof name === "object" ? at : name)).join("\0");
   return useMemo(() => cellNames(grid, lang, query), [named, lang, grid.stage, query, grid.columns.places.length]);
 }
 

@@ -36,8 +36,8 @@ export function find(box: ParentNode, { row, column }: At): HTMLElement | null {
 const BEGINS = /^[-+.\d\u2212]$/;
 
 export class Hands {
-  /** The one place that the tab key comes to. */
-  readonly stop: Signal<At> = signal({ row: 0, column: 0 });
+  /** The one place that the tab key comes to, where somebody was here; null: the chosen one. */
+  readonly stop: Signal<At | null> = signal(null);
   readonly typing = signal<Typing | null>(null);
   readonly menu = signal<MenuOf | null>(null);
   /** Why something that was not typed could not be done. */
@@ -73,7 +73,7 @@ export class Hands {
   closeMenu(): void {
     const menu = this.menu.peek();
     this.menu.value = null;
-    if (menu) this.#focus(this.stop.peek());
+    if (menu && this.stop.peek()) this.#focus(this.stop.peek()!);
   }
 
   // looking ----------------------------------------------------------------------------------------

@@ -66,16 +66,20 @@ function Items({ looking, of: { kind, at }, lang, apply, close, name }: ItemsPro
     looking.session.choose(chosen);
     close();
   };
+  const add = (naming: Naming, to: number): void => {
+    if (kind === "dimension" && !isNamed(looking)) apply({ add: kind, at: to, text: "" });
+    else name(naming);
+  };
   const items: [string, () => void, boolean?][] = [
     ...(kind === "token" ? [
       ["query", () => choose({ query: at })] as [string, () => void],
       ["key", () => choose({ key: at })] as [string, () => void],
     ] : []),
     ["rename", () => name("rename"), kind === "dimension" && !isNamed(looking)],
-    ["before", () => name("before")],
-    ["after", () => name("after")],
-    ["earlier", () => apply({ move: kind, from: at, to: at - 1 }), at === 0],
-    ["later", () => apply({ move: kind, from: at, to: at + 1 }), at === n - 1],
+    ["before", () => add("before", at)],
+    ["after", () => add("after", at + 1)],
+    [`earlier.${kind}`, () => apply({ move: kind, from: at, to: at - 1 }), at === 0],
+    [`later.${kind}`, () => apply({ move: kind, from: at, to: at + 1 }), at === n - 1],
     ["remove", () => apply({ remove: kind, at })],
     ["close", close],
   ];

@@ -1,5 +1,5 @@
 /** The names of places and cells, as they are read and heard. */
-import { fill } from "../../explanation/words";
+import { fill, number } from "../../explanation/words";
 import { namesOf } from "../../engine/path";
 import type { Cell, Lang, Layer, Stage, Token } from "../../engine/record";
 import { nameOf } from "../tokens";
@@ -10,6 +10,11 @@ export const SYMBOLS: Readonly<Record<Stage, string>> = {
   x: "X", w_q: "W_Q", w_k: "W_K", w_v: "W_V", w_o: "W_O", q: "Q", k: "K", v: "V",
   scores: "QKᵀ", scaled: "÷ √d_k", allowed: "M", weights: "softmax", weighted_values: "× V", mixed: "Σ", output: "output",
 };
+
+/** A number as it stands in a cell; a mask has no numbers. */
+export function cellText(stage: Stage, value: number): string {
+  return stage === "allowed" ? (value === 0 ? "·" : "●") : number(value);
+}
 
 /** A place on an axis in words. */
 export function placeName({ token, name }: Place, lang: Lang): string {

@@ -1,14 +1,14 @@
 /** The stage view: every number of one layer on one screen, from X to the output, and where each comes from. */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { STAGE_PHRASES } from "../../explanation/explain";
 import { number } from "../../explanation/words";
 import type { Lang, Layer, Stage } from "../../engine/record";
 import type { Session } from "../../state";
 import { FRAME, say } from "../../words";
 import { nameOf, TokenPicker } from "../tokens";
-import { OriginPanel } from "./arithmetic";
+import { OriginPanel, Spoken } from "./arithmetic";
 import { Beside } from "./beside";
 import { Scaling } from "./fields";
 import { GridTable } from "./grid";
@@ -27,7 +27,8 @@ export function StageView({ session }: { session: Session }): JSX.Element {
   const isOpen = useSignal(false);
   const view = useRef<HTMLDivElement>(null);
   useArrival(looking, view);
-  useEffect(() => {
+  useKeysOfPage(looking, view);
+  useSignalEffect(() => {
     session.pointed.value = looking.hovered.value ?? looking.kept.value;
   });
   return (
@@ -49,6 +50,7 @@ export function StageView({ session }: { session: Session }): JSX.Element {
           <Walk looking={looking} />
           <StageText looking={looking} />
           <OriginPanel looking={looking} />
+          <Spoken looking={looking} />
         </aside>
       </div>
       <div class="under">
@@ -71,23 +73,37 @@ function useArrival(looking: Looking, view: { current: HTMLElement | null }): vo
   }, [arrived]);
 }
 
-/** [ and ] step, the space bar plays; what is done otherwise stops the playing. */
-function walked(event: KeyboardEvent, looking: Looking): void {
-  if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
-  const isOnButton = event.target instanceof Element && event.target.closest("button, select, summary, textarea") !== null;
-  if (event.key === "[" || event.key === "]") looking.step(event.key === "]" ? 1 : -1);
-  else if (event.key === " " && !isOnButton) looking.playing.value = !looking.playing.peek();
-  else {
-    if (!["Tab", "Shift"].includes(event.key)) looking.playing.value = isOnButton && looking.playing.peek();
-    return;
-  }
-  event.preventDefault();
-  if (event.key !== " ") looking.playing.value = false;
+/** Before anything has the focus, the keys of a page that shows nothing else are the walk's. */
+function useKeysOfPage(looking: Looking, view: { current: HTMLElement | null }): void {
+  useEffect(() => {
+    const page = view.current!.ownerDocument;
+    if (view.current!.closest("#jumok-page") === null) return;
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.target === page.body) walked(event, looking);
+    };
+    page.addEventListener("keydown", pressed);
+    return () => page.removeEventListener("keydown", pressed);
+  }, [looking]);
 }
 
-function paused(event: PointerEvent, looking: Looking): void {
-  const isOnWalk = event.target instanceof Element && event.target.closest(".play") !== null;
-  if (!isOnWalk) looking.playing.value = false;
+/** [ and ] step, the space bar plays; whatever else is pressed stops the playing. */
+function walked(event: KeyboardEvent, looking: Looking): void {
+  if (isOn(event, "input, textarea") || event.ctrlKey || event.metaKey || event.altKey || event.key === "Shift") return;
+  const by = { "]": 1, "[": -1 }[event.key] as 1 | -1 | undefined;
+  const isPlay = event.key === " " && !isOn(event, "button, select, summary");
+  if (by !== undefined || isPlay) event.preventDefault();
+  if (isPlay) looking.playing.value = !looking.playing.peek();
+  else paused(event, looking);
+  if (by !== undefined) looking.step(by);
+}
+
+/** Whoever does something else than to press the button that plays, wants to look. */
+function paused(event: Event, looking: Looking): void {
+  if (!isOn(event, ".play")) looking.playing.value = false;
+}
+
+function isOn(event: Event, selector: string): boolean {
+  return event.target instanceof Element && event.target.closest(selector) !== null;
 }
 
 // choosing -----------------------------------------------------------------------------------------
@@ -228,10 +244,8 @@ function Step({ looking, stop, n, grids }: StepProps): JSX.Element {
   return (
     <section class={isActive ? "step active" : "step"} data-stop={stop} data-n={n} aria-labelledby={`step-${stop}`} aria-current={isActive ? "step" : undefined}>
       <h2 id={`step-${stop}`}>
-        <button type="button" class="step-number" aria-label={told("go.to", lang, { n, title: told(titleOf(layer, stop), lang) })} onClick={() => looking.goTo(stop)}>
-          {n}
-        </button>{" "}
-        {told(titleOf(layer, stop), lang)} <Mathy text={STAGE_PHRASES[stop][0]} />
+        <span class="step-number">{n}</span>{" "}
+        {told(titleOf(layer, stop), lang)} <Mathy text={formulaOf(layer, stop)} />
         {stop === "weighted_values" && <span class="quiet"> {told("of.query", lang, { query: nameOf(query) })}</span>}
       </h2>
       {stop === "scaled" && <Scaling looking={looking} />}
@@ -282,18 +296,23 @@ function Adding({ looking }: { looking: Looking }): JSX.Element | null {
   const lang = choice.lang.value;
   const sheet = desk.value.sheet.value;
   const adding = useSignal<MenuOf | null>(null);
+  const own = useRef<HTMLDivElement>(null);
+  const close = (): void => {
+    adding.value = null;
+    own.current!.querySelector("button")!.focus();
+  };
   if (sheet === null || isWindowed(layer.value!)) return null;
   const add = (kind: MenuOf["kind"], n: number): void => {
     if (kind === "dimension" && sheet.dimensions === null) desk.value.apply({ add: kind, at: n, text: "" });
     else adding.value = { kind, at: n - 1, naming: "after" };
   };
   return (
-    <div class="box adding choices">
+    <div ref={own} class="box adding choices">
       <button type="button" onClick={() => add("token", sheet.tokens.length)}>{told("add.token", lang)}</button>
       <button type="button" onClick={() => add("dimension", sheet.x.columns)}>{told("add.dimension", lang)}</button>
       {adding.value !== null && (
         <Beside class="menu" find={(box) => box}>
-          <AxisMenu looking={looking} of={adding.value} lang={lang} close={() => (adding.value = null)} />
+          <AxisMenu looking={looking} of={adding.value} lang={lang} close={close} />
         </Beside>
       )}
     </div>

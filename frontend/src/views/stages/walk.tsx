@@ -26,11 +26,11 @@ export function Formula({ looking }: { looking: Looking }): JSX.Element {
   const active = looking.stop.value;
   const part = ({ stop, text, also = [] }: Part): JSX.Element => {
     if (!stops.includes(stop)) return <span class="part">{text}</span>;
-    const title = told("go.to", lang, { n: stops.indexOf(stop) + 1, title: told(titleOf(layer, stop), lang) });
+    const title = told("go.to", lang, { title: told(titleOf(layer, stop), lang) });
     const isActive = stop === active || also.includes(active);
     return (
-      <button type="button" class="part" aria-label={title} title={title} aria-pressed={isActive} onClick={() => looking.goTo(stop)}>
-        {text}
+      <button type="button" class="part" title={title} aria-pressed={isActive} onClick={() => looking.goTo(stop)}>
+        {text}<span class="visually-hidden"> {title}</span>
       </button>
     );
   };
@@ -114,7 +114,7 @@ export function StageText({ looking }: { looking: Looking }): JSX.Element {
   });
   const n = stopsOf(layer.value!).indexOf(stop) + 1;
   return (
-    <section class="stage-text" aria-live="polite">
+    <section class="stage-text">
       <h2><span class="step-number">{n}</span> {told(titleOf(layer.value!, stop), lang)}</h2>
       {[...new Set(sentences)].map((sentence) => <p key={sentence}>{sentence}</p>)}
     </section>
