@@ -1,0 +1,224 @@
+"""The widget on the Python side: what it sends, what it answers, what it reads; and that the program suits every host."""
+
+import base64
+import json
+import re
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+import pytest
+
+import jumok
+from jumok.errors import InputError, UnknownName
+from jumok.picture.packed import pack
+from jumok.picture.page import BUNDLE
+from jumok.picture.widget import Widget, widget
+from jumok.trace import Reading, Trace
+
+
+def student():
+    return jumok.attend(jumok.load("student"))
+
+
+def large(layers=2):
+    q = np.random.default_rng(0).standard_normal((4, 600, 128)).astype(np.float32)
+    tokens = [f"t{at}" for at in range(600)]
+    return Reading(tuple(Trace(tokens=tokens, q=q, k=q, v=q, rule="causal") for _ in range(layers)))
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """What a widget sends to its page."""
+    found = []
+    monkeypatch.setattr(Widget, "send", lambda self, content, buffers=None: found.append((content, buffers)))
+    return found
+
+
+# what is chosen -----------------------------------------------------------------------------------
+
+
+def test_what_the_page_chooses_is_read():
+    shown = widget(student(), lang="en")
+    assert (shown.query, shown.key, shown.layer, shown.head, shown.stage, shown.lang) == (2, 0, 0, 0, "weights", "en")
+    shown.set_state({"view": {"query": 1, "key": 4, "stage": "scores", "lang": "ko", "theme": "dark"}})
+    assert (shown.query, shown.key, shown.stage, shown.lang) == (1, 4, "scores", "ko")
+    assert shown.trace.tokens[shown.query].text == "student"
+
+
+def test_what_python_sets_the_page_is_told_and_the_rest_stays():
+    shown = widget(student(), view={"theme": "dark"}, lang="en")
+    told = []
+    shown.observe(lambda change: told.append(change["new"]), "view")
+    shown.query = "carefully"
+    shown.key = 1
+    shown.stage = "mixed"
+    shown.lang = "ko"
+    assert len(told) == 4
+    assert shown.view == {"theme": "dark", "query": 4, "key": 1, "stage": "mixed", "lang": "ko"}
+
+
+def test_layers_heads_and_documents():
+    first, second = large(), large(3)
+    shown = widget([first, second])
+    shown.layer, shown.head = 1, 3
+    assert shown.trace is first[1]
+    shown.document = 1
+    shown.layer = 2
+    assert shown.trace is second[2]
+    shown.document = 0
+    assert shown.trace is first[1], "a layer beyond the last is the last"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [
+        ("query", "nobody", UnknownName),
+        ("query", 5, InputError),
+        ("key", "nobody", UnknownName),
+        ("layer", 1, InputError),
+        ("head", 1, InputError),
+        ("document", 1, InputError),
+        ("stage", "softmax", UnknownName),
+        ("lang", "fr", UnknownName),
+    ],
+)
+def test_what_is_not_there_is_refused_and_nothing_changes(name, value, kind):
+    shown = widget(student())
+    before = dict(shown.view)
+    with pytest.raises(kind):
+        setattr(shown, name, value)
+    assert shown.view == before
+
+
+@pytest.mark.parametrize("nothing", [[], Reading(())])
+def test_nothing_to_show_is_refused(nothing):
+    with pytest.raises(InputError) as caught:
+        widget(nothing)
+    assert re.search("[가-힣]", caught.value.text("ko"))
+
+
+def test_the_language_is_that_of_the_machine(monkeypatch):
+    monkeypatch.setenv("JUMOK_LANG", "ko")
+    assert widget(student()).lang == "ko"
+    with pytest.raises(UnknownName):
+        widget(student(), lang="fr")
+
+
+# what travels -------------------------------------------------------------------------------------
+
+
+def test_a_small_record_travels_whole_so_that_a_saved_notebook_has_it():
+    made = pack(student())
+    [document] = widget(student()).get_state()["documents"]
+    assert document == {"header": made.header, "bytes": made.layers[0]}
+
+
+def test_of_a_large_record_only_what_is_asked_for_travels(sent):
+    reading = large()
+    shown = widget(reading)
+    state = shown.get_state()
+    assert [document["bytes"] for document in state["documents"]] == [None]
+    assert len(json.dumps(state)) < 1_000_000
+    shown._handle_custom_msg({"want": {"document": 0, "layer": 1}}, [])
+    assert sent == [({"document": 0, "layer": 1}, [pack(reading).layers[1]])]
+
+
+@pytest.mark.parametrize("content", ["want", {}, {"want": 3}, {"want": None}, [1]])
+def test_messages_that_ask_for_nothing_are_let_pass(sent, content):
+    widget(student())._handle_custom_msg(content, [])
+    assert sent == []
+
+
+@pytest.mark.parametrize("want", [{"document": 1, "layer": 0}, {"document": 0, "layer": -1}, {"document": 0}])
+def test_layers_that_are_not_there_are_not_sent(sent, want):
+    with pytest.raises(InputError):
+        widget(student())._answer(None, {"want": want}, [])
+    assert sent == []
+
+
+def test_all_of_the_state_is_plain_json_and_bytes():
+    shown = jumok.widget(jumok.compare(jumok.load("bank-river"), jumok.load("bank-money")))
+    state = shown.get_state()
+    assert len(state["documents"]) == 2
+    pairs = state["comparison"]["pairs"]
+    assert all(type(at) is int for pair in pairs for at in pair)
+    for document in state["documents"]:
+        assert type(document.pop("bytes")) is bytes
+    names = {"documents", "comparison", "view", "_esm"}
+    json.dumps({name: state[name] for name in names}, allow_nan=False)
+
+
+def test_two_widgets_share_nothing():
+    first, second = widget(student()), widget(student())
+    first.query = 4
+    assert second.query == 2
+    assert first.model_id != second.model_id
+
+
+# where no program runs ----------------------------------------------------------------------------
+
+
+def test_a_small_record_has_a_still_picture_of_its_numbers():
+    data, _ = widget(student(), lang="ko")._repr_mimebundle_()
+    assert set(data) == {"application/vnd.jupyter.widget-view+json", "image/svg+xml", "text/plain"}
+    assert data["image/svg+xml"].startswith("<svg")
+    assert 'lang="ko"' in data["image/svg+xml"]
+    assert data["text/plain"].startswith("Widget(Trace(5 tokens")
+
+
+def test_a_large_record_has_the_thumbnails_of_its_heads():
+    data, _ = widget(large(), lang="en")._repr_mimebundle_()
+    assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
+    assert data["text/html"].startswith(
+        '<img alt="attention weights of all heads" width="256" src="data:image/png;base64,'
+    )
+    assert data["text/plain"] == "Widget(2 layers)"
+
+
+# every host ---------------------------------------------------------------------------------------
+
+
+def program():
+    """The module that hosts load, and the program that it unpacks."""
+    module = BUNDLE.read_text(encoding="utf-8")
+    data = base64.b64decode(re.search(r'atob\("([^"]*)"\)', module)[1])
+    return module, zlib.decompress(data, wbits=-15).decode("utf-8")
+
+
+def test_the_program_is_one_module_that_needs_nothing_else():
+    """VS Code, Colab and marimo load the text of the module from memory: no address is near it, no network is sure."""
+    module, inside = program()
+    for text in (module, inside):
+        assert not re.search(r"""(^|[;}\n])(import\s*["']|(import|export)\b[^;"'(]*\bfrom\s*["'])""", text)
+        assert not re.search(r"\brequire\(", text)
+        assert not re.search(r"\bfetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|importScripts", text)
+        addresses = set(re.findall(r"""https?://[^\s"'`)\\]+""", text))
+        assert {address for address in addresses if not address.startswith("http://www.w3.org/")} == set()
+    assert re.findall(r"import\(([^)]*)\)", module) == ["address"], "its own unpacked program, from memory"
+    assert "import(" not in inside
+
+
+def test_the_program_gives_render_in_the_way_that_anywidget_asks_for():
+    module, inside = program()
+    assert re.search(r"export default \{ render \}", module)
+    assert re.search(r"export\s*\{[^}]*\brender\b[^}]*\}", inside)
+
+
+def test_a_notebook_keeps_one_copy_a_widget_so_it_is_small():
+    assert BUNDLE.stat().st_size <= 150_000
+
+
+def test_without_anywidget_the_extra_is_named():
+    code = (
+        "import sys\nsys.modules['anywidget'] = None\nimport jumok\n"
+        "try: jumok.widget(jumok.load('student'))\n"
+        "except jumok.errors.MissingExtra as error: print(error.extra, error, error.text('ko'), sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    extra, en, ko = done.stdout.splitlines()
+    assert extra == "notebook"
+    assert "pip install 'jumok[notebook]'" in en
+    assert "pip install 'jumok[notebook]'" in ko
