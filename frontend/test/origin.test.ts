@@ -167,3 +167,27 @@ test("there is no origin of what is not there", () => {
   assert.throws(() => originOf(layers, cell("weighted_values", 0, 0)), NotHere);
   assert.throws(() => originOf([{ ...layers[0], v: null }], cell("mixed", 0, 0)), NotHere);
 });
+
+test("q, k and v that were made in another way are not told as x · W", () => {
+  const [layer] = layersOf(small());
+  const other = { ...layer, q: { ...layer.q, values: layer.q.values.map((value) => value * 1.01) } };
+  told(originOf([other], cell("q", 0, 1)), "given");
+  told(originOf([other], cell("k", 0, 0)), "projected");
+  const single = {
+    ...layer,
+    q: { ...layer.q, values: Float32Array.from(layer.q.values, (value) => value * (1 + 1e-6)) },
+  };
+  told(originOf([single], cell("q", 0, 1)), "projected");
+});
+
+test("where the sums of rows travelled, what is told is still the whole sum", () => {
+  const [layer] = layersOf(small());
+  const lse = Float32Array.from([0, 1, 2, 3], (query) =>
+    Math.log(told(originOf([layer], cell("weights", query, 0)), "softmax").total),
+  );
+  const tops = [0, 1, 2, 3].map((query) => told(originOf([layer], cell("weights", query, 0)), "softmax").top);
+  const travelled = { ...layer, lse: lse.map((value, query) => value + tops[query]) };
+  const origin = told(originOf([travelled], cell("weights", 3, 0)), "softmax");
+  assert.equal(origin.top, Math.max(...origin.shares.map((share) => share.scaled)));
+  assert.ok(Math.abs(origin.exp / origin.total - origin.value) < 1e-6);
+});

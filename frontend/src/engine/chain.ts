@@ -1,6 +1,6 @@
 /** A worked example as one editable whole: what was given, and every layer computed from it, one after the other. */
 
-import { stageOf } from "./path";
+import { outputRowOf } from "./path";
 import { throughTable } from "./products";
 import type { Allowed, Bias, Heads, Layer, Numbers, PerHead, Rotary, Source, Table, Token } from "./record";
 
@@ -104,31 +104,34 @@ function partedScale(
   return { scale: usual ? null : scale * temperature, temperature };
 }
 
-const chains = new WeakMap<Layer, { readonly before: Layer; readonly is: boolean }>();
-
-/** Whether a later layer reads what the layer before it hands on. */
-export function isChained(layers: readonly Layer[], at: number): boolean {
-  const [before, layer] = [layers[at - 1], layers[at]];
-  if (!before?.x || !layer.x) return false;
-  const known = chains.get(layer);
-  if (known?.before === before) return known.is;
-  const coded = layer.source.details.positions === "sinusoidal";
-  const given = handedOn(before, before.source.details.residual === true, coded);
-  const is = given?.columns === layer.x.columns && isNear(given.values, layer.x.values);
-  chains.set(layer, { before, is });
-  return is;
+/** Whether a later layer reads what the layer before it hands on; of one row, or of all. */
+export function isChained(layers: readonly Layer[], at: number, row?: number): boolean {
+  const [before, { x, source }] = [layers[at - 1], layers[at]];
+  if (!x || !before) return false;
+  return (row === undefined ? [...Array(x.rows).keys()] : [row]).every((one) => {
+    const given = handedOnRow(before, one, source.details.positions === "sinusoidal");
+    return given !== null && isNear(given, x.values.subarray(one * x.columns, (one + 1) * x.columns));
+  });
 }
 
-/** Output, + x where residual, + the position code where the next layer adds one. null: x and output differ in width. */
-function handedOn(layer: Layer, residual: boolean, coded: boolean): Table | null {
-  const output = stageOf(layer, "output", 0);
-  const x = residual ? layer.x : null;
-  if (x && x.columns !== output.columns) return null;
-  const { rows, columns } = output;
-  const values = Float64Array.from(output.values as ArrayLike<number>, (value, at) => {
-    return value + (x ? x.values[at] : 0) + (coded ? positionCode(Math.floor(at / columns), at % columns, columns) : 0);
+/** What a layer hands on to the next, which may add the position code; null where that cannot be. */
+function handedOn(layer: Layer, coded: boolean): Table | null {
+  const rows = Array.from({ length: layer.q.rows }, (_, row) => handedOnRow(layer, row, coded) ?? []);
+  const columns = rows[0].length;
+  return columns === 0
+    ? null
+    : { rows: rows.length, columns, values: Float64Array.from(rows.flatMap((row) => [...row])) };
+}
+
+/** Output, + x where residual, + the position code; null where values did not travel, or x and output differ in width. */
+function handedOnRow(layer: Layer, row: number, coded: boolean): Float64Array | null {
+  const output = outputRowOf(layer, row);
+  const isResidual = layer.source.details.residual === true;
+  if (!output || (isResidual && layer.x?.columns !== output.length)) return null;
+  const x = isResidual && layer.x ? layer.x.values.subarray(row * output.length) : null;
+  return Float64Array.from({ length: output.length }, (_, at) => {
+    return output[at] + (x ? x[at] : 0) + (coded ? positionCode(row, at, output.length) : 0);
   });
-  return { rows, columns, values };
 }
 
 /** The position code of a dimension at a position: sines in the even dimensions, cosines in the odd. */
@@ -151,7 +154,7 @@ export function layersOf(sheet: Sheet): Layer[] {
 }
 
 function computed(sheet: Sheet, given: SheetLayer, before: Layer | null): Layer {
-  const x = given.x ?? (before ? handedOn(before, before.source.details.residual === true, given.coded) : sheet.x);
+  const x = given.x ?? (before ? handedOn(before, given.coded) : sheet.x);
   if (!x) throw new RangeError("a residual sum of two widths");
   const { w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, rotation, softcap, bias, sink, allowed } = given;
   return {
@@ -224,7 +227,7 @@ function isAlike(mine: Layer, theirs: Layer): boolean {
 }
 
 /** Equal but for the rounding of the type that `theirs` came in. */
-function isNear(mine: Numbers, theirs: Numbers): boolean {
+export function isNear(mine: Numbers, theirs: Numbers): boolean {
   if (mine.length !== theirs.length) return false;
   let size = 1;
   for (const value of theirs) size = Math.max(size, Math.abs(value));

@@ -4,10 +4,10 @@
  * What is said adds up: the terms (with the rest, where there are many), put together as the kind says, are the value.
  */
 
-import { isChained, pairOf, positionCode, temperatureOf } from "./chain";
+import { isChained, isNear, pairOf, positionCode, temperatureOf } from "./chain";
 import { valueAt } from "./cells";
-import { kvHeadOf, namesOf, scaledAt, shareOf } from "./path";
-import type { Allowed, Cell, Layer, Numbers, Stage } from "./record";
+import { kvHeadOf, namesOf, scaledAt } from "./path";
+import type { Allowed, Cell, Layer, Numbers, Rotary, Stage } from "./record";
 import { allowedAt, biasAt } from "./rule";
 
 /** A product a · b of a sum. */
@@ -169,7 +169,7 @@ const TELLERS: Readonly<Record<Stage, Teller>> = {
 // x, q, k, v ---------------------------------------------------------------------------------------
 
 function originOfX(layers: readonly Layer[], cell: Cell, value: number): Origin {
-  if (!isChained(layers, cell.layer)) return given(layers, cell, value);
+  if (!isChained(layers, cell.layer, cell.row)) return given(layers, cell, value);
   const before = { ...cell, layer: cell.layer - 1 };
   const output: Cell = { ...before, stage: "output" };
   const residual = layers[before.layer].source.details.residual === true;
@@ -188,10 +188,29 @@ function originOfX(layers: readonly Layer[], cell: Cell, value: number): Origin 
 function originOfPart(layers: readonly Layer[], cell: Cell, value: number): Origin {
   const layer = layers[cell.layer];
   if (!layer.heads || !layer.x) return given(layers, cell, value);
-  if (!layer.heads.rotation || cell.stage === "v") {
-    return { kind: "projected", cell, value, ...projectedSum(layers, cell), from: projectedFrom(layer, cell) };
-  }
-  const { partner, isFirst, angle } = pairOf(layer.heads.rotation, cell.column, layer.q.width, cell.row);
+  const rotation = cell.stage === "v" ? null : layer.heads.rotation;
+  const origin = rotation ? rotated(layers, cell, value, rotation) : projected(layers, cell, value);
+  // A record may have been made in another way than x · W + b; then there is nothing to tell.
+  const parts: (Sum & { factor: number })[] =
+    origin.kind === "rotated" ? [origin.own, origin.partner] : [{ ...origin, factor: 1 }];
+  const sum = total(parts, (part) => part.factor * part.sum);
+  const kept = layer[cell.stage as "q" | "k" | "v"]?.values ?? Float64Array.of();
+  return isNearAs(kept, sum, value) ? origin : given(layers, cell, value);
+}
+
+/** Equal but for the rounding of the type that the numbers are kept in. */
+function isNearAs(kept: Numbers, a: number, b: number): boolean {
+  return isNear(Float64Array.of(a), kept instanceof Float64Array ? Float64Array.of(b) : Float32Array.of(b));
+}
+
+function projected(layers: readonly Layer[], cell: Cell, value: number): Projected {
+  const from = projectedFrom(layers[cell.layer], cell);
+  return { kind: "projected", cell, value, ...projectedSum(layers, cell), from };
+}
+
+function rotated(layers: readonly Layer[], cell: Cell, value: number, rotation: Rotary): Rotated {
+  const layer = layers[cell.layer];
+  const { partner, isFirst, angle } = pairOf(rotation, cell.column, layer.q.width, cell.row);
   const other = { ...cell, column: partner };
   const turned = (at: Cell, factor: number): Turned => {
     return { ...projectedSum(layers, at), dimension: at.column, name: nameOf(layer, "q", at.column), factor };
@@ -200,7 +219,7 @@ function originOfPart(layers: readonly Layer[], cell: Cell, value: number): Orig
     kind: "rotated",
     cell,
     value,
-    position: cell.row + layer.heads.rotation.offset,
+    position: cell.row + rotation.offset,
     angle,
     own: turned(cell, Math.cos(angle)),
     partner: turned(other, isFirst ? -Math.sin(angle) : Math.sin(angle)),
@@ -365,14 +384,16 @@ function originOfWeight(layers: readonly Layer[], cell: Cell, value: number): Or
   const { head, row: query, column: key } = cell;
   const isAllowed: Cell = { ...cell, stage: "allowed", head: 0 };
   if (!allowedAt(layer.rule.allowed, query, key)) return { kind: "hidden", cell, value, from: [isAllowed] };
-  const { top, total } = shareOf(layer, head, query);
-  const all = sharesOf(layer, cell, top);
+  const logit = layer.rule.sink?.[head] ?? null;
+  const found = scaledOf(layer, cell);
+  const top = found.reduce((most, share) => Math.max(most, share.scaled), logit ?? -Infinity);
+  const all = found.map((share) => ({ ...share, exp: Math.exp(share.scaled - top) }));
   const shares = largest(
     all,
     (share) => share.exp,
     (share) => share.key === key,
   );
-  const logit = layer.rule.sink?.[head] ?? null;
+  const sink = logit === null ? null : { logit, exp: Math.exp(logit - top) };
   const scaled = scaledAt(layer, head, query, key);
   return {
     kind: "softmax",
@@ -381,23 +402,22 @@ function originOfWeight(layers: readonly Layer[], cell: Cell, value: number): Or
     scaled,
     top,
     exp: Math.exp(scaled - top),
-    total,
+    total: total(all, (share) => share.exp) + (sink?.exp ?? 0),
     shares,
     rest: restOf(all, shares, (share) => share.exp),
-    sink: logit === null ? null : { logit, exp: Math.exp(logit - top) },
+    sink,
     n_hidden: layer.k.rows - all.length,
     from: [...all.map((share) => share.from), isAllowed],
   };
 }
 
-function sharesOf(layer: Layer, cell: Cell, top: number): Share[] {
-  const keys = Array.from(layer.keyTokens ?? layer.tokens, (token, key) => ({ key, name: token.label.text }));
-  return keys
-    .filter(({ key }) => allowedAt(layer.rule.allowed, cell.row, key))
-    .map(({ key, name }) => {
-      const scaled = scaledAt(layer, cell.head, cell.row, key);
-      return { key, name, scaled, exp: Math.exp(scaled - top), from: { ...cell, stage: "scaled", column: key } };
-    });
+/** The keys that may be read. */
+function scaledOf(layer: Layer, cell: Cell): Omit<Share, "exp">[] {
+  return keyNames(layer).flatMap((name, key) => {
+    if (!allowedAt(layer.rule.allowed, cell.row, key)) return [];
+    const scaled = scaledAt(layer, cell.head, cell.row, key);
+    return [{ key, name, scaled, from: { ...cell, stage: "scaled", column: key } }];
+  });
 }
 
 function originOfProduct(layers: readonly Layer[], cell: Cell, value: number): Origin {
