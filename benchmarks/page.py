@@ -8,6 +8,7 @@ proportional share (PSS) after the page is drawn. ``--quick``: n = 32 and the ed
 """
 
 import argparse
+import importlib
 import json
 import os
 import platform
@@ -26,11 +27,10 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Browser, Error, Page, Route, sync_playwright
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-import readings
-
 import jumok
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+readings: Any = importlib.import_module("readings")
 
 CHROMIUM = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
@@ -73,7 +73,7 @@ def main() -> int:
     print(table(rows), *(f"{name}: {value}" for name, value in touch.items()), sep="\n")
     print(*(f"{'met ' if good else 'MISSED'} {name}" for name, good in targets.items()), sep="\n")
     if given.output:
-        result = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
+        result: dict[str, Any] = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count()}
         result |= {"pages": [asdict(row) for row in rows], "touch": touch, "targets": targets}
         Path(given.output).write_text(json.dumps(result, indent=1) + "\n")
     return 0 if all(targets.values()) else 1
@@ -95,12 +95,12 @@ def pages(folder: Path, browser: Browser, quick: bool) -> Iterator[Measured]:
     """12 × 12 heads at rising lengths, both tools in turn; then 30 × 9 heads at 1,024 tokens, jumok alone."""
     peer = None if quick and not shutil.which("npm") else Peer(folder)
     for n in (32,) if quick else (32, 128, 256, 512):
-        reading = readings.reading(layers=12, heads=12, n=n, d_head=64)
+        reading = readings.small(n=n)
         if peer is not None and n <= 512:
             yield told(measured_peer(peer, folder, browser, reading, n))
         yield told(measured_ours(folder, browser, reading, f"jumok 12×12, n={n}", n))
     if not quick:
-        reading = readings.reading(layers=30, heads=9, kv_heads=3, n=1024, d_head=64)
+        reading = readings.grouped(n=1024)
         yield told(measured_ours(folder, browser, reading, "jumok 30×9 (3 kv), n=1024", 1024))
 
 
@@ -238,7 +238,7 @@ def _pss_mb(pid: int) -> float:
 def interaction(folder: Path, browser: Browser, quick: bool) -> dict[str, float]:
     """An edit of the worked example to the last changed cell; a head of a long context zoomed and moved. Milliseconds."""
     student = folder / "student.html"
-    jumok.draw(jumok.attend(jumok.load("student"))).save(student)
+    jumok.draw(jumok.load("student")).save(student)
     touch: dict[str, float] = {"student page, kB": student.stat().st_size / 1000}
     touch["bundle, kB"] = bundle_kb()
     with opened(browser) as page:
@@ -247,7 +247,7 @@ def interaction(folder: Path, browser: Browser, quick: bool) -> dict[str, float]
         touch |= summed("an edit of student to the last changed cell", _edits(page, 60))
     if not quick:
         long = folder / "long.html"
-        jumok.draw(readings.reading(layers=1, heads=2, n=4096, d_head=64)).save(long)
+        jumok.draw(readings.reading(1, 2, 4096)).save(long)
         with opened(browser) as page:
             page.goto(long.as_uri() + "#view=map")
             page.wait_for_selector(".jumok[data-ready]")
@@ -260,44 +260,51 @@ def bundle_kb() -> float:
 
 
 def _edits(page: Page, times: int) -> list[float]:
-    """Type into one weight, again and again; from the key that commits to the frame in which all cells are new."""
+    """Type into one weight, again and again; from the key that commits to the last change of the page."""
+    cell = page.locator("table[data-stage='w_q'] [data-row='2'][data-column='2']")
+    page.evaluate(_WATCH_CHANGES)
     spent = []
     for at in range(times):
-        cell = page.locator('[data-cell="w_q"][data-row="2"][data-column="2"]').first
         cell.focus()
         page.keyboard.press("Enter")
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.type(f"{4 + at / 100:.2f}")
-        page.evaluate(_WATCH)
         page.keyboard.press("Enter")
-        spent.append(float(page.evaluate("() => window.edited")))
+        page.wait_for_timeout(60)
+        spent.append(float(page.evaluate("() => window.lastChange - window.lastKey")))
     return spent
 
 
-_WATCH = """() => {
-  window.edited = new Promise((done) => {
-    let start = 0;
-    let last = 0;
-    const watch = new MutationObserver(() => { last = performance.now(); });
-    watch.observe(document.querySelector('.jumok'), { subtree: true, childList: true, characterData: true, attributes: true });
-    window.addEventListener('keydown', () => {
-      start = performance.now();
-      setTimeout(() => requestAnimationFrame(() => { watch.disconnect(); done(last - start); }), 50);
-    }, { once: true, capture: true });
-  });
+_WATCH_CHANGES = """() => {
+  window.addEventListener("keydown", () => { window.lastKey = performance.now(); }, { capture: true });
+  const what = { subtree: true, childList: true, characterData: true, attributes: true };
+  new MutationObserver(() => { window.lastChange = performance.now(); }).observe(document.querySelector(".jumok"), what);
 }"""
 
 
 def _zooms(page: Page, times: int) -> list[float]:
-    """Keys + and − on the map; the view keeps how long its last redraw took, from the key to the picture."""
-    canvas = page.locator("[data-map]").first
+    """Keys + and − on the map; from the key to the end of the first picture that is put on its canvas after it."""
+    canvas = page.locator("canvas[role=application]").first
     canvas.focus()
+    page.evaluate(_WATCH_DRAWING)
     spent = []
     for at in range(times):
         page.keyboard.press("+" if at % 8 < 4 else "-")
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        spent.append(float(canvas.get_attribute("data-redrawn-ms") or "nan"))
+        page.wait_for_function("() => window.drawn > window.lastKey")
+        spent.append(float(page.evaluate("() => window.drawn - window.lastKey")))
+        page.wait_for_timeout(150)
     return spent
+
+
+_WATCH_DRAWING = """() => {
+  window.drawn = 0;
+  window.addEventListener("keydown", () => { window.lastKey = performance.now(); }, { capture: true });
+  const { drawImage } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.drawImage = function (...given) {
+    drawImage.apply(this, given);
+    if (this.canvas.getAttribute("role") === "application" && window.drawn < window.lastKey) window.drawn = performance.now();
+  };
+}"""
 
 
 def summed(name: str, spent_ms: list[float]) -> dict[str, float]:
