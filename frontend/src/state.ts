@@ -1,6 +1,7 @@
 /** The one state of a view: what is chosen, what was edited, and the address that carries both. */
 import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { openDocument } from "./engine/container";
+import { rowOf } from "./engine/path";
 import type { Cell, Document, Lang, Layer, Stage } from "./engine/record";
 import { SHOWN } from "./engine/record";
 import type { Window } from "./engine/map";
@@ -254,7 +255,8 @@ export class Session {
     const details = first instanceof Promise ? source.details : first.source.details;
     // A causal model's first query reads nothing but itself: where nobody says more, the last one is shown.
     const query = within(details.focus ?? facts[0].n_queries - 1, facts[0].n_queries);
-    const key = within(details.focus === undefined ? query - 1 : query + 1, facts[0].n_keys);
+    const isTold = details.focus !== undefined && !(first instanceof Promise);
+    const key = within(isTold ? largestAt(rowOf(first, 0, query).weights) : query - 1, facts[0].n_keys);
     const view: View = this.desks.length > 1 ? "compare" : storage === "exact" && isSmall(this.desks[0]) ? "stages" : "heads";
     return {
       view, document: 0, layer: 0, head: 0, query, key, stage: "weights",
@@ -335,6 +337,11 @@ function plain(said: URLSearchParams): Record<string, unknown> {
     made.window = { row, rows, column, columns };
   }
   return made;
+}
+
+/** Where the largest number stands; the first of several. */
+function largestAt(numbers: Float64Array): number {
+  return numbers.indexOf(numbers.reduce((most, one) => Math.max(most, one), -Infinity));
 }
 
 function isSmall(desk: Desk): boolean {
