@@ -175,7 +175,7 @@ def test_a_cell_is_chosen_by_mouse_and_keys_and_says_its_exact_weight(made, page
     expect(status).to_contain_text("may not read key #4")
     page.keyboard.press("Home")
     expect(status).to_contain_text("key #0 <s>")
-    assert "query=3" in page.url or page.evaluate("location.hash").find("query=3") > 0
+    page.wait_for_function("location.hash.includes('query=3')")
 
 
 def test_one_query_is_followed_through_every_stage(made, page_of):

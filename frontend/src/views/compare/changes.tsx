@@ -7,11 +7,11 @@ import type { Lang, Layer } from "../../engine/record";
 import type { HeadChange, Pair } from "../../hosts/model";
 import type { Session } from "../../state";
 import { say } from "../../words";
+import { inSlices } from "../map/slices";
 import { changeOf, keyPairsOf } from "./aligned";
 import { COMPARE } from "./words";
 
 const SHOWN_AT_FIRST = 8;
-const SLICE_MS = 8;
 
 interface Given {
   readonly session: Session;
@@ -100,16 +100,14 @@ function useChanges(session: Session, pairs: readonly Pair[]): { changes: readon
   useEffect(() => {
     const todo = layers.flatMap(({ a, b, at }) => Array.from({ length: a.q.heads }, (_, head) => ({ a, b, at, head })));
     const done: HeadChange[] = [];
-    let frame = requestAnimationFrame(function slice() {
-      const end = performance.now() + SLICE_MS;
-      while (done.length < todo.length && performance.now() < end) {
-        const { at, ...both } = todo[done.length];
-        done.push(changeOf(at, { ...both, keys: keyPairsOf(both.a, both.b, pairs) }, pairs));
-      }
-      counted.value = [...done];
-      if (done.length < todo.length) frame = requestAnimationFrame(slice);
-    });
-    return () => cancelAnimationFrame(frame);
+    const step = (): boolean => {
+      const next = todo[done.length];
+      if (next === undefined) return false;
+      const { at, ...both } = next;
+      done.push(changeOf(at, { ...both, keys: keyPairsOf(both.a, both.b, pairs) }, pairs));
+      return true;
+    };
+    return inSlices(step, () => (counted.value = [...done]));
   }, [sent, pairs, ...layers.slice(0, 1).flatMap(({ a, b }) => [a, b]), layers.length]);
   if (sent !== null) return { changes: sent, all: sent.length };
   return { changes: counted.value, all: session.desks[0].document.facts.reduce((n, { n_heads }) => n + n_heads, 0) };

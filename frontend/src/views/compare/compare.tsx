@@ -1,6 +1,6 @@
 /** Two documents beside each other: the same head in both, and what changed from one to the other. */
 import type { JSX } from "preact";
-import { useComputed, useSignal } from "@preact/signals";
+import { useComputed, useSignal, type Signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Lang, Layer } from "../../engine/record";
 import { number, quoted } from "../../explanation/words";
@@ -20,7 +20,7 @@ import { nameOf, TokenText } from "../tokens";
 import { common, keyPairsOf, rowsOf, slotsOf, type Both, type Slot } from "./aligned";
 import { Changes, isAsItCame, signed } from "./changes";
 import css from "./compare.css";
-import { Difference, keyTokenOf, tokenOf, type Spot } from "./difference";
+import { Difference, keyTokenOf, tokenOf, type DifferenceGiven } from "./difference";
 import { COMPARE } from "./words";
 
 /** Texts this long are not aligned here. */
@@ -82,13 +82,11 @@ function Beside({ session, a, b, pairs }: BesideGiven): JSX.Element {
   const both: Both = { a, b, head, keys };
   const { spot, choose, chooseIn } = useSpot(session, rows, columns);
   const sharedOut = useSignal(true);
-  const top = useSignal<number | null>(null);
-  const largest = useSignal<readonly (number | null)[]>([null, null]);
-  const tell = (at: Spot): string => told(both, rows[at.row], columns[at.column], sharedOut.value, lang);
-  const names = { layer: session.choice.layer.value, head };
+  const largest = useSignal<readonly number[]>([0, 0]);
+  const tell = (at: Place): string => told(both, rows[at.query], columns[at.key], sharedOut.value, lang);
   return (
     <>
-      <Aligned both={both} slots={rows} chosen={spot.row} choose={(row) => choose({ ...spot, row })} lang={lang} />
+      <Aligned both={both} slots={rows} chosen={spot.query} choose={(row) => choose({ ...spot, query: row })} lang={lang} />
       <p id="compare-help" class="visually-hidden">
         {say(COMPARE, "help", lang)}
       </p>
@@ -99,50 +97,70 @@ function Beside({ session, a, b, pairs }: BesideGiven): JSX.Element {
         {[a, b].map((layer, which) => (
           <One
             key={which} session={session} which={which} layer={layer}
-            chosen={placeIn(which, rows[spot.row], columns[spot.column])}
+            chosen={placeIn(which, rows[spot.query], columns[spot.key])}
             choose={(place) => chooseIn(which, place)}
             painted={({ image }) => (largest.value = largest.value.map((one, at) => (at === which ? topOf(image.values) : one)))}
           />
         ))}
-        <section>
-          <h2>{say(COMPARE, "difference", lang)}</h2>
-          <Difference
-            both={both} rows={rows} columns={columns} sharedOut={sharedOut.value}
-            name={say(COMPARE, "difference_name", lang, names)} describedBy="compare-help"
-            spot={spot} choose={choose} tell={tell} top={(largest) => (top.value = largest)}
-          />
-          <DifferenceLegend top={top.value} lang={lang} />
-          <label class="check">
-            <input type="checkbox" checked={sharedOut.value} onChange={(event) => (sharedOut.value = event.currentTarget.checked)} />
-            {say(COMPARE, "shared_out", lang)}
-          </label>
-          <p class="quiet">{say(COMPARE, sharedOut.value ? "shared_note" : "own_note", lang)}</p>
-          {sharedOut.value && top.value !== null && top.value < NOTHING && <p>{say(COMPARE, "no_change", lang)}</p>}
-          <Unmatched both={both} pairs={pairs} lang={lang} />
-        </section>
+        <Changed session={session} pairs={pairs} sharedOut={sharedOut} given={{ both, rows, columns, spot, choose, tell }} />
       </div>
-      <Scale session={session} top={largest.value[0] === null || largest.value[1] === null ? null : Math.max(...(largest.value as number[]))} />
+      <Scale session={session} top={Math.max(...largest.value)} />
       <Changes session={session} pairs={pairs} go={(query, key) => chooseIn(0, { query: query[0], key: key[0] })} />
     </>
+  );
+}
+
+interface ChangedGiven {
+  readonly session: Session;
+  readonly pairs: readonly Pair[];
+  readonly sharedOut: Signal<boolean>;
+  readonly given: Pick<DifferenceGiven, "both" | "rows" | "columns" | "spot" | "choose" | "tell">;
+}
+
+/** The difference, and what has to be known to read it. */
+function Changed({ session, pairs, sharedOut, given }: ChangedGiven): JSX.Element {
+  const lang = session.choice.lang.value;
+  const top = useSignal<number | null>(null);
+  const names = { layer: session.choice.layer.value, head: given.both.head };
+  const isSame = sharedOut.value && top.value !== null && top.value < NOTHING;
+  return (
+    <section>
+      <h2>{say(COMPARE, "difference", lang)}</h2>
+      <Difference
+        {...given}
+        sharedOut={sharedOut.value}
+        name={say(COMPARE, "difference_name", lang, names)}
+        describedBy="compare-help"
+        top={(largest) => (top.value = largest)}
+      />
+      <DifferenceLegend top={top.value} lang={lang} />
+      <label class="check">
+        <input type="checkbox" checked={sharedOut.value} onChange={(event) => (sharedOut.value = event.currentTarget.checked)} />
+        {say(COMPARE, "shared_out", lang)}
+      </label>
+      <p class="quiet">{say(COMPARE, sharedOut.value ? "shared_note" : "own_note", lang)}</p>
+      {isSame && <p>{say(COMPARE, "no_change", lang)}</p>}
+      <Unmatched both={given.both} pairs={pairs} lang={lang} />
+    </section>
   );
 }
 
 /** The chosen place of the common axis; the session knows it by the first text, where that has it. */
 function useSpot(session: Session, rows: readonly Slot[], columns: readonly Slot[]) {
   const { query, key } = session.choice;
-  const only = useSignal<Spot | null>(null);
+  const only = useSignal<Place | null>(null);
   const at = (slots: readonly Slot[], which: "a" | "b", place: number): number => Math.max(0, slots.findIndex((slot) => slot[which] === place));
-  const own = { row: at(rows, "a", query.value), column: at(columns, "a", key.value) };
+  const own = { query: at(rows, "a", query.value), key: at(columns, "a", key.value) };
   const kept = only.value;
-  const spot = kept !== null && kept.row < rows.length && kept.column < columns.length ? kept : own;
-  const choose = (next: Spot): void => {
-    const place = placeIn(0, rows[next.row], columns[next.column]);
+  const spot = kept !== null && kept.query < rows.length && kept.key < columns.length ? kept : own;
+  const choose = (next: Place): void => {
+    const place = placeIn(0, rows[next.query], columns[next.key]);
     only.value = place.query < 0 || place.key < 0 ? next : null;
     session.choose({ ...(place.query >= 0 && { query: place.query }), ...(place.key >= 0 && { key: place.key }) });
   };
   const chooseIn = (which: number, place: Place): void => {
     const side = which === 0 ? "a" : "b";
-    choose({ row: at(rows, side, place.query), column: at(columns, side, place.key) });
+    choose({ query: at(rows, side, place.query), key: at(columns, side, place.key) });
   };
   return { spot, choose, chooseIn };
 }
@@ -220,7 +238,7 @@ function One({ session, which, layer, chosen, choose, painted }: OneGiven): JSX.
   const window = wholeOf(layer);
   const onKeyDown = (event: KeyboardEvent): void => {
     const from = { query: Math.max(0, chosen.query), key: Math.max(0, chosen.key) };
-    const place = placeByKey(event, from, layer);
+    const place = placeByKey(event, from, layer.q.rows, layer.k.rows);
     if (place === null) return;
     event.preventDefault();
     choose(place);

@@ -5,6 +5,9 @@ import type { Token } from "../../engine/record";
 import { number } from "../../explanation/words";
 import { css, differenceColour, inkOn } from "../../look/colours";
 import { put } from "../map/paint";
+import { inSlices } from "../map/slices";
+import { placeByKey } from "../map/surface";
+import type { Place } from "../map/window";
 import { TokenText } from "../tokens";
 import { rowsOf, type Both, type Slot } from "./aligned";
 import { signed } from "./changes";
@@ -12,13 +15,6 @@ import { signed } from "./changes";
 /** Up to so many places a side, every cell is an element. */
 const MOST_BUTTONS = 24;
 const SIDE = 384;
-const SLICE_MS = 8;
-
-/** A place of the common axis, down and across. */
-export interface Spot {
-  readonly row: number;
-  readonly column: number;
-}
 
 export interface DifferenceGiven {
   readonly both: Both;
@@ -27,9 +23,10 @@ export interface DifferenceGiven {
   readonly sharedOut: boolean;
   readonly name: string;
   readonly describedBy: string;
-  readonly spot: Spot;
-  readonly choose: (spot: Spot) => void;
-  readonly tell: (spot: Spot) => string;
+  /** A place of the common axis: down, and across. */
+  readonly spot: Place;
+  readonly choose: (spot: Place) => void;
+  readonly tell: (spot: Place) => string;
   readonly top: (top: number) => void;
 }
 
@@ -58,11 +55,11 @@ function Buttons(given: DifferenceGiven): JSX.Element {
   const top = topOf(changes);
   useEffect(() => given.top(top), [top]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const to = spotByKey(event, spot, rows.length, columns.length);
+    const to = placeByKey(event, spot, rows.length, columns.length);
     if (to === null) return;
     event.preventDefault();
     choose(to);
-    grid.current!.rows[to.row + 1].cells[to.column + 1].querySelector("button")!.focus();
+    grid.current!.rows[to.query + 1].cells[to.key + 1].querySelector("button")!.focus();
   };
   return (
     <div class="scrolls">
@@ -84,11 +81,11 @@ function Buttons(given: DifferenceGiven): JSX.Element {
                 <TokenText token={tokenOf(both, slot)} />
               </th>
               {columns.map((_, column) => {
-                const isHere = spot.row === row && spot.column === column;
+                const isHere = spot.query === row && spot.key === column;
                 const change = changes[row][column];
                 return (
                   <td key={column} role="gridcell" aria-selected={isHere} class={Number.isNaN(change) ? "hatched" : ""} style={coloured(change, top)}>
-                    <button type="button" tabIndex={isHere ? 0 : -1} aria-label={tell({ row, column })} onClick={() => choose({ row, column })}>
+                    <button type="button" tabIndex={isHere ? 0 : -1} aria-label={tell({ query: row, key: column })} onClick={() => choose({ query: row, key: column })}>
                       {Number.isNaN(change) ? "" : Math.abs(change) < 0.0005 ? number(0) : signed(change)}
                     </button>
                   </td>
@@ -120,7 +117,7 @@ function Picture(given: DifferenceGiven): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => painted(canvas.current!, given), [both.a, both.b, both.head, rows, columns, sharedOut]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const to = spotByKey(event, spot, rows.length, columns.length);
+    const to = placeByKey(event, spot, rows.length, columns.length);
     if (to === null) return;
     event.preventDefault();
     choose(to);
@@ -128,7 +125,7 @@ function Picture(given: DifferenceGiven): JSX.Element {
   const onClick = (event: MouseEvent & { currentTarget: HTMLElement }): void => {
     const { left, top, width, height } = event.currentTarget.getBoundingClientRect();
     const at = (share: number, n: number): number => Math.max(0, Math.min(n - 1, Math.floor(share * n)));
-    choose({ row: at((event.clientY - top) / height, rows.length), column: at((event.clientX - left) / width, columns.length) });
+    choose({ query: at((event.clientY - top) / height, rows.length), key: at((event.clientX - left) / width, columns.length) });
   };
   const share = (part: number, all: number): string => `${(100 * part) / all}%`;
   return (
@@ -137,7 +134,7 @@ function Picture(given: DifferenceGiven): JSX.Element {
       <div
         class="mark cell"
         style={{
-          left: share(spot.column, columns.length), top: share(spot.row, rows.length),
+          left: share(spot.key, columns.length), top: share(spot.query, rows.length),
           width: share(1, columns.length), height: share(1, rows.length),
         }}
       />
@@ -150,14 +147,15 @@ function painted(canvas: HTMLCanvasElement, given: DifferenceGiven): () => void 
   const [width, height] = [Math.min(SIDE, columns.length), Math.min(SIDE, rows.length)];
   const values = new Float64Array(width * height).fill(NaN);
   let row = 0;
-  let frame = requestAnimationFrame(function slice() {
-    const end = performance.now() + SLICE_MS;
-    for (; row < rows.length && performance.now() < end; row++) pool(values, changesIn(given, rows[row]), Math.floor((row * height) / rows.length), width);
+  const step = (): boolean => {
+    pool(values, changesIn(given, rows[row]), Math.floor((row * height) / rows.length), width);
+    row += 1;
+    return row < rows.length;
+  };
+  return inSlices(step, (goesOn) => {
     show(canvas, values, width, height, given.top);
-    if (row < rows.length) frame = requestAnimationFrame(slice);
-    else canvas.dataset.painted = "exact";
+    if (!goesOn) canvas.dataset.painted = "exact";
   });
-  return () => cancelAnimationFrame(frame);
 }
 
 /** Into one row of pixels: of what lies under each, the largest change either way. */
@@ -175,19 +173,6 @@ function show(canvas: HTMLCanvasElement, values: Float64Array, width: number, he
   [canvas.width, canvas.height] = [width, height];
   canvas.getContext("2d")!.putImageData(data, 0, 0);
   tell(top);
-}
-
-function spotByKey(event: KeyboardEvent, { row, column }: Spot, nRows: number, nColumns: number): Spot | null {
-  const step = event.shiftKey ? 10 : 1;
-  const moves: Record<string, Spot> = {
-    ArrowUp: { row: row - step, column }, ArrowDown: { row: row + step, column },
-    ArrowLeft: { row, column: column - step }, ArrowRight: { row, column: column + step },
-    Home: { row, column: 0 }, End: { row, column: nColumns - 1 },
-  };
-  const to = moves[event.key];
-  if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return null;
-  const within = (at: number, n: number): number => Math.max(0, Math.min(at, n - 1));
-  return { row: within(to.row, nRows), column: within(to.column, nColumns) };
 }
 
 export function tokenOf({ a, b }: Both, slot: Slot): Token {

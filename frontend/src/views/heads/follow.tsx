@@ -17,64 +17,83 @@ export function Follow({ session, layer }: { session: Session; layer: Layer }): 
   const { lang: said, query, head, layer: at } = session.choice;
   const lang = said.value;
   const about = { query: query.value, token: nameOf(layer.tokens[query.value]) };
-  const { heaviest } = topOf(layer, head.value, query.value, MOST_KEYS);
-  const row = rowOf(layer, head.value, query.value);
-  const values = layer.v === null ? null : dimensionsOf(layer, head.value, query.value, lang);
-  const keys = layer.keyTokens ?? layer.tokens;
-  const listed = heaviest.length > 0 ? heaviest.map((read) => read.key) : keys.slice(0, MOST_KEYS).map((_, key) => key);
-  const left = layer.k.rows - listed.length;
   return (
     <section class="follow">
       <h3>{say(HEADS, "follow", lang, about)}</h3>
       <div class="scrolls" tabIndex={0} role="region" aria-label={say(HEADS, "follow", lang, about)}>
         <table>
           <caption class="quiet">{say(HEADS, "follow_caption", lang, about)}</caption>
-          <thead>
-            <tr>
-              {["key", "scores", "scaled", "allowed", "weight"].map((name) => (
-                <th key={name} scope="col">
-                  {say(HEADS, name, lang)}
-                </th>
-              ))}
-              {values?.names.map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {listed.map((key) => (
-              <tr key={key} class={key === session.choice.key.value ? "chosen" : ""}>
-                <th scope="row">
-                  <span class="quiet">#{key}</span> <TokenText token={keys[key]} />
-                </th>
-                <td>{number(row.scores[key])}</td>
-                <td>{number(row.scaled[key])}</td>
-                <td>{say(HEADS, row.allowed[key] ? "yes" : "no", lang)}</td>
-                <td>{number(row.weights[key])}</td>
-                {values?.of([key]).map((value, column) => <td key={column}>{number(value)}</td>)}
-              </tr>
-            ))}
-            {left > 0 && <Rest layer={layer} weights={row.weights} listed={listed} values={values} lang={lang} />}
-            {values !== null && (
-              <tr class="others">
-                <th scope="row" colSpan={5}>
-                  {say(HEADS, "mixed", lang)}
-                </th>
-                {values.of(keys.map((_, key) => key)).map((value, column) => <td key={column}>{number(value)}</td>)}
-              </tr>
-            )}
-          </tbody>
+          <Stages session={session} layer={layer} />
         </table>
       </div>
-      {values === null && <p class="quiet">{say(HEADS, "no_values", lang, { layer: at.value })}</p>}
+      {layer.v === null && <p class="quiet">{say(HEADS, "no_values", lang, { layer: at.value })}</p>}
       {session.firstHidden.value && <p class="not-the-models">{say(HEADS, "first_values", lang)}</p>}
       {layer.k.heads < layer.q.heads && (
         <p class="quiet">{say(HEADS, "shared", lang, { kv: kvHeadOf(layer, head.value), n: layer.k.heads })}</p>
       )}
     </section>
   );
+}
+
+/** A row a key, the heaviest first; then what all others come to, and the sum of all. */
+function Stages({ session, layer }: { session: Session; layer: Layer }): JSX.Element {
+  const lang = session.choice.lang.value;
+  const [head, query] = [session.choice.head.value, session.choice.query.value];
+  const row = rowOf(layer, head, query);
+  const values = layer.v === null ? null : dimensionsOf(layer, head, query, lang);
+  const every = Array.from(row.weights.keys());
+  const heaviest = topOf(layer, head, query, MOST_KEYS).heaviest.map(({ key }) => key);
+  const listed = heaviest.length > 0 ? heaviest : every.slice(0, MOST_KEYS);
+  const left = every.filter((key) => !listed.includes(key));
+  const names = [...["key", "scores", "scaled", "allowed", "weight"].map((name) => say(HEADS, name, lang)), ...(values?.names ?? [])];
+  return (
+    <>
+      <thead>
+        <tr>
+          {names.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {listed.map((key) => (
+          <tr key={key} class={key === session.choice.key.value ? "chosen" : ""}>
+            <th scope="row">
+              <span class="quiet">#{key}</span> <TokenText token={(layer.keyTokens ?? layer.tokens)[key]} />
+            </th>
+            <td>{number(row.scores[key])}</td>
+            <td>{number(row.scaled[key])}</td>
+            <td>{say(HEADS, row.allowed[key] ? "yes" : "no", lang)}</td>
+            <td>{number(row.weights[key])}</td>
+            <Values values={values} keys={[key]} />
+          </tr>
+        ))}
+        {left.length > 0 && (
+          <tr class="others">
+            <th scope="row" colSpan={4}>
+              {say(HEADS, left.length === 1 ? "other" : "others", lang, { n: left.length })}
+            </th>
+            <td>{number(left.reduce((sum, key) => sum + row.weights[key], 0))}</td>
+            <Values values={values} keys={left} />
+          </tr>
+        )}
+        {values !== null && (
+          <tr class="others">
+            <th scope="row" colSpan={5}>
+              {say(HEADS, "mixed", lang)}
+            </th>
+            <Values values={values} keys={every} />
+          </tr>
+        )}
+      </tbody>
+    </>
+  );
+}
+
+function Values({ values, keys }: { values: Dimensions | null; keys: readonly number[] }): JSX.Element {
+  return <>{values?.of(keys).map((value, column) => <td key={column}>{number(value)}</td>)}</>;
 }
 
 interface Dimensions {
@@ -98,26 +117,4 @@ function dimensionsOf(layer: Layer, head: number, query: number, lang: Lang): Di
     return sums;
   };
   return { names, of };
-}
-
-interface RestGiven {
-  readonly layer: Layer;
-  readonly weights: Float64Array;
-  readonly listed: readonly number[];
-  readonly values: Dimensions | null;
-  readonly lang: Lang;
-}
-
-function Rest({ layer, weights, listed, values, lang }: RestGiven): JSX.Element {
-  const left = Array.from(weights.keys()).filter((key) => !listed.includes(key));
-  const name = left.length === 1 ? say(HEADS, "other", lang) : say(HEADS, "others", lang, { n: layer.k.rows - listed.length });
-  return (
-    <tr class="others">
-      <th scope="row" colSpan={4}>
-        {name}
-      </th>
-      <td>{number(left.reduce((sum, key) => sum + weights[key], 0))}</td>
-      {values?.of(left).map((value, column) => <td key={column}>{number(value)}</td>)}
-    </tr>
-  );
 }

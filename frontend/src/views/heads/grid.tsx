@@ -60,9 +60,7 @@ interface OrderingGiven {
 
 function Ordering({ heads, order, filter, matching, lang }: OrderingGiven): JSX.Element | null {
   if (heads.some(({ entropy }) => Number.isNaN(entropy)) || heads.length < 2) return null;
-  const { measure, least } = filter.value;
-  const values = measure === null ? [] : heads.map((one) => one[measure]);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const { measure } = filter.value;
   const filtered = (to: string): void => {
     const chosen = to === "" ? null : (to as Measure);
     filter.value = { measure: chosen, least: chosen === null ? 0 : Math.min(...heads.map((one) => one[chosen])) };
@@ -90,21 +88,28 @@ function Ordering({ heads, order, filter, matching, lang }: OrderingGiven): JSX.
           ))}
         </select>
       </label>
-      {measure !== null && (
-        <label>
-          {say(HEADS, "at_least", lang, { value: number(least) })}{" "}
-          <input
-            type="range"
-            min={low}
-            max={high}
-            step={(high - low) / 200 || 1}
-            value={least}
-            onInput={(event) => (filter.value = { measure, least: Number(event.currentTarget.value) })}
-          />
-          <output>{say(HEADS, "matching", lang, { n: matching, all: heads.length })}</output>
-        </label>
-      )}
+      {measure !== null && <Least heads={heads} measure={measure} filter={filter} matching={matching} lang={lang} />}
     </div>
+  );
+}
+
+function Least({ heads, measure, filter, matching, lang }: Omit<OrderingGiven, "order"> & { measure: Measure }): JSX.Element {
+  const values = heads.map((one) => one[measure]);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const { least } = filter.value;
+  return (
+    <label>
+      {say(HEADS, "at_least", lang, { value: number(least) })}{" "}
+      <input
+        type="range"
+        min={low}
+        max={high}
+        step={(high - low) / 200 || 1}
+        value={least}
+        onInput={(event) => (filter.value = { measure, least: Number(event.currentTarget.value) })}
+      />
+      <output>{say(HEADS, "matching", lang, { n: matching, all: heads.length })}</output>
+    </label>
   );
 }
 
@@ -125,28 +130,22 @@ function Cells({ session, heads, byPlace, matches, tell }: CellsGiven): JSX.Elem
   const focused = useSignal<number | null>(null);
   const stop = focused.value ?? Math.max(0, heads.findIndex((one) => isChosen(session, one)));
   useThumbnails(canvas, session.desk.value, heads, columns);
-  const go = (to: number): void => {
-    focused.value = to;
-    grid.current!.querySelector<HTMLElement>(`[data-at="${to}"]`)!.focus();
-  };
-  const open = ({ layer, head }: HeadFacts): void => session.choose({ layer, head });
   const onKeyDown = (event: KeyboardEvent): void => {
     const to = moved(event, stop, rows);
     if (to === null) return;
     event.preventDefault();
-    go(to);
+    grid.current!.querySelector<HTMLElement>(`[data-at="${to}"]`)!.focus();
   };
+  const focus = (one: HeadFacts, at: number): void => {
+    focused.value = at;
+    tell(one);
+  };
+  const cell = { session, byPlace, matches, tell, focus };
   return (
     <div
-      class={`head-grid${rows.length > 16 ? " many" : ""}`}
-      role="grid"
-      aria-labelledby="all-heads-title"
-      aria-describedby="grid-help"
-      ref={grid}
-      style={{ "--columns": columns }}
-      onKeyDown={onKeyDown}
-      onPointerLeave={() => tell(null)}
-      onFocusOut={() => tell(null)}
+      class={`head-grid${rows.length > 16 ? " many" : ""}`} role="grid" ref={grid} style={{ "--columns": columns }}
+      aria-labelledby="all-heads-title" aria-describedby="grid-help"
+      onKeyDown={onKeyDown} onPointerLeave={() => tell(null)} onFocusOut={() => tell(null)}
     >
       {byPlace && <ColumnNumbers columns={columns} lang={lang} />}
       <div class="thumbs" role="presentation">
@@ -156,34 +155,42 @@ function Cells({ session, heads, byPlace, matches, tell }: CellsGiven): JSX.Elem
             <span class="number" role="rowheader">
               {byPlace ? say(HEADS, "layer_short", lang, { layer: row[0].one.layer }) : `${row[0].at + 1}–`}
             </span>
-            {row.map(({ one, at }) => {
-              const name = facts(one, lang);
-              const isIn = matches(one);
-              return (
-                <button
-                  key={at}
-                  type="button"
-                  role="gridcell"
-                  class={isIn ? "" : "filtered"}
-                  data-at={at}
-                  tabIndex={at === stop ? 0 : -1}
-                  aria-selected={isChosen(session, one)}
-                  aria-label={isIn ? name : say(HEADS, "left_out", lang, { name })}
-                  onClick={() => open(one)}
-                  onFocus={() => {
-                    focused.value = at;
-                    tell(one);
-                  }}
-                  onPointerEnter={() => tell(one)}
-                >
-                  {!byPlace && <span class="where">{say(HEADS, "place_short", lang, { layer: one.layer, head: one.head })}</span>}
-                </button>
-              );
-            })}
+            {row.map(({ one, at }) => <HeadCell key={at} {...cell} one={one} at={at} isStop={at === stop} />)}
           </div>
         ))}
       </div>
     </div>
+  );
+}
+
+interface HeadCellGiven extends Omit<CellsGiven, "heads"> {
+  readonly one: HeadFacts;
+  readonly at: number;
+  readonly isStop: boolean;
+  readonly focus: (one: HeadFacts, at: number) => void;
+}
+
+/** Clear, so that the thumbnail under it is seen. */
+function HeadCell({ session, byPlace, matches, tell, focus, one, at, isStop }: HeadCellGiven): JSX.Element {
+  const lang = session.choice.lang.value;
+  const { layer, head } = one;
+  const name = facts(one, lang);
+  const isIn = matches(one);
+  return (
+    <button
+      type="button"
+      role="gridcell"
+      class={isIn ? "" : "filtered"}
+      data-at={at}
+      tabIndex={isStop ? 0 : -1}
+      aria-selected={isChosen(session, one)}
+      aria-label={isIn ? name : say(HEADS, "left_out", lang, { name })}
+      onClick={() => session.choose({ layer, head })}
+      onFocus={() => focus(one, at)}
+      onPointerEnter={() => tell(one)}
+    >
+      {!byPlace && <span class="where">{say(HEADS, "place_short", lang, { layer, head })}</span>}
+    </button>
   );
 }
 

@@ -67,7 +67,7 @@ function Heat({ session, layer }: { session: Session; layer: Layer }): JSX.Eleme
   const names = { layer: choice.layer.value, head: choice.head.value, rows: layer.q.rows, columns: layer.k.rows };
   const window = wholeOf(layer);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const place = placeByKey(event, chosen, layer);
+    const place = placeByKey(event, chosen, layer.q.rows, layer.k.rows);
     if (place === null) return;
     event.preventDefault();
     session.choose(place);

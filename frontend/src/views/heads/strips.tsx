@@ -10,11 +10,11 @@ import type { Session } from "../../state";
 import { FRAME, say } from "../../words";
 import { put, topOf } from "../map/paint";
 import { withoutFirst } from "../map/seen";
+import { inSlices } from "../map/slices";
 import { nameOf } from "../tokens";
 import { HEADS } from "./words";
 
 const WIDTH = 160;
-const SLICE_MS = 8;
 
 interface Strip {
   readonly layer: number;
@@ -29,7 +29,7 @@ export function Strips({ session }: { session: Session }): JSX.Element {
   const lang = choice.lang.value;
   const all = useSignal(false);
   const strips = useStrips(session, all.value);
-  const tokens = session.desk.value.document.tokens(choice.layer.value);
+  const tokens = session.layer.value?.tokens ?? session.desk.value.document.tokens(choice.layer.value);
   const about = { query: choice.query.value, token: tokens[choice.query.value] ? nameOf(tokens[choice.query.value]) : "" };
   const chosen = strips.findIndex(({ layer, head }) => layer === choice.layer.value && head === choice.head.value);
   const list = useRef<HTMLDivElement>(null);
@@ -115,16 +115,16 @@ function useStrips(session: Session, all: boolean): readonly Strip[] {
   useEffect(() => {
     const todo = layers.flatMap(({ at, layer }) => Array.from({ length: layer.q.heads }, (_, head) => ({ at, layer, head })));
     const done: Strip[] = [];
-    let frame = requestAnimationFrame(function slice() {
-      const end = performance.now() + SLICE_MS;
-      while (done.length < todo.length && performance.now() < end) {
-        const { at, layer, head } = todo[done.length];
-        done.push({ layer: at, head, ...stripOf(hidden ? withoutFirst(layer) : layer, head, query) });
-      }
-      if (done.length < todo.length) frame = requestAnimationFrame(slice);
-      else made.value = done;
+    const step = (): boolean => {
+      const next = todo[done.length];
+      if (next === undefined) return false;
+      const { at, layer, head } = next;
+      done.push({ layer: at, head, ...stripOf(hidden ? withoutFirst(layer) : layer, head, query) });
+      return true;
+    };
+    return inSlices(step, (goesOn) => {
+      if (!goesOn) made.value = done;
     });
-    return () => cancelAnimationFrame(frame);
   }, [desk, all, query, hidden, ...mapping.slice(0, 1), mapping.length]);
   return made.value;
 }

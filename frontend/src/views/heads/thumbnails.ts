@@ -5,12 +5,12 @@ import { sampled } from "../../engine/map";
 import type { Atlas } from "../../engine/record";
 import type { Desk } from "../../state";
 import { pixelsOf } from "../map/paint";
+import { inSlices } from "../map/slices";
 import { wholeOf } from "../map/window";
 import type { HeadFacts } from "./facts";
 
 /** Pixels of a side, where they are drawn here. */
 const SIDE = 48;
-const SLICE_MS = 8;
 
 /** Heads in their order, so many a row, into the canvas. */
 export function useThumbnails(canvas: RefObject<HTMLCanvasElement | null>, desk: Desk, heads: readonly HeadFacts[], columns: number): void {
@@ -44,13 +44,14 @@ function copied(on: HTMLCanvasElement, { png, size }: Atlas, heads: readonly Hea
 
 function drawn(on: HTMLCanvasElement, desk: Desk, heads: readonly HeadFacts[], columns: number): () => void {
   let at = 0;
-  let frame = requestAnimationFrame(function slice() {
-    const end = performance.now() + SLICE_MS;
-    for (; at < heads.length && performance.now() < end; at++) drawOne(on, desk, heads[at], at % columns, Math.floor(at / columns));
-    if (at < heads.length) frame = requestAnimationFrame(slice);
-    else on.dataset.painted = "drawn";
+  const step = (): boolean => {
+    if (at < heads.length) drawOne(on, desk, heads[at], at % columns, Math.floor(at / columns));
+    at += 1;
+    return at < heads.length;
+  };
+  return inSlices(step, (goesOn) => {
+    if (!goesOn) on.dataset.painted = "drawn";
   });
-  return () => cancelAnimationFrame(frame);
 }
 
 function drawOne(on: HTMLCanvasElement, desk: Desk, { layer: at, head }: HeadFacts, x: number, y: number): void {

@@ -108,7 +108,7 @@ function Zoomable({ session, layer, window, name, look, choose, point, painted }
   const gestures = useGestures({ window, whole, look, choose });
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = windowByKey(event.key, window, whole, chosen);
-    const place = placeByKey(event, chosen, layer);
+    const place = placeByKey(event, chosen, layer.q.rows, layer.k.rows);
     if (next === null && place === null) return;
     event.preventDefault();
     if (next !== null) look(next);

@@ -89,17 +89,17 @@ export function placeUnder(event: MouseEvent, window: Window): Place {
 }
 
 /** Where the arrow keys, Home and End lead from a cell; null for any other key. */
-export function placeByKey(event: KeyboardEvent, { query, key }: Place, layer: Layer): Place | null {
+export function placeByKey(event: KeyboardEvent, { query, key }: Place, rows: number, columns: number): Place | null {
   const step = event.shiftKey ? 10 : 1;
   const moves: Record<string, Place> = {
     ArrowUp: { query: query - step, key }, ArrowDown: { query: query + step, key },
     ArrowLeft: { query, key: key - step }, ArrowRight: { query, key: key + step },
-    Home: { query, key: 0 }, End: { query, key: layer.k.rows - 1 },
+    Home: { query, key: 0 }, End: { query, key: columns - 1 },
   };
   const to = moves[event.key];
   if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return null;
   const within = (at: number, n: number): number => Math.max(0, Math.min(at, n - 1));
-  return { query: within(to.query, layer.q.rows), key: within(to.key, layer.k.rows) };
+  return { query: within(to.query, rows), key: within(to.key, columns) };
 }
 
 interface Size {

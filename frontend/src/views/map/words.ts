@@ -56,7 +56,10 @@ export const MAP: Words = {
     "밝기는 가중치의 로그로, 0.00001 이하(어두움)부터 1까지입니다. 보이는 것 가운데 최댓값: {top}.",
   ],
   linear_legend: ["Brightness is the weight itself, 0 to 1. Largest in view: {top}.", "밝기는 가중치 그대로이며 0–1입니다. 보이는 것 가운데 최댓값: {top}."],
-  grey: ["Grey: not allowed to read.", "회색: 볼 수 없음."],
+  grey: [
+    "Grey: not allowed to read. Numbers in cells are rounded to 3 decimals.",
+    "회색: 볼 수 없음. 칸 안의 숫자는 소수점 아래 셋째 자리까지 반올림했습니다.",
+  ],
   hide_first: ["Hide the first token and renormalise", "첫 토큰을 빼고 다시 나누기"],
   first_hidden: [
     "These are no longer the model's numbers: key #0 was taken out of every row and the rest was shared out anew.",
