@@ -105,6 +105,14 @@ test("the mask says which part of the rule decides", () => {
   assert.equal(told(originOf(layersOf(small({ allowed })), cell("weights", 3, 2)), "softmax").n_hidden, 2);
 });
 
+test("the top is the largest of what is there, also where all is below 0", () => {
+  const array = { heads: 1, rows: 4, width: 4, values: new Float64Array(16).fill(-9) };
+  const layers = layersOf(small({ bias: { kind: "bias_table", array } }));
+  const origin = told(originOf(layers, cell("weights", 3, 0)), "softmax");
+  assert.equal(origin.top, Math.max(...origin.shares.map((share) => share.scaled)));
+  assert.ok(origin.top < 0);
+});
+
 test("a sink takes its share", () => {
   const origin = told(originOf(layersOf(small({ sink: Float64Array.of(1) })), cell("weights", 0, 0)), "softmax");
   assert.equal(origin.sink?.logit, 1);

@@ -1,4 +1,4 @@
-/** Dimensions added, renamed, removed, moved: all that is counted in them changes together, so that the layers still fit. */
+/** Dimensions added, renamed, removed, moved: all that is counted in them changes together, so that layers still fit. */
 
 import { MOST, type Sheet, type SheetLayer } from "./chain";
 import { placesOf, realigned, rearranged, type Places } from "./places";

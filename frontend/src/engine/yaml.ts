@@ -29,7 +29,8 @@ export function toYaml(sheet: Sheet): string {
   const sections = sectionsOf(sheet);
   const notes = lostIn(sheet).map(({ layer, what }) => {
     const [en, ko] = LOST[what];
-    return `# Not in this file, which has no word for it: layer ${layer}, ${en} / 이 파일에 쓸 수 없어 뺀 것: ${layer}층, ${ko}\n`;
+    const said = [`layer ${layer}, ${en}`, `이 파일에 쓸 수 없어 뺀 것: ${layer}층, ${ko}`];
+    return `# Not in this file, which has no word for it: ${said.join(" / ")}\n`;
   });
   if (nodesIn(sections) > MOST_NODES) {
     notes.push("# More numbers than jumok.load reads from a file; give them as arrays: jumok.attend(x=…)\n");
