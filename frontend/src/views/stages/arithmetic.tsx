@@ -242,6 +242,7 @@ export function OriginPanel({ looking }: { looking: Looking }): JSX.Element {
       <div ref={text} class="arithmetic">
         {origin && <Told looking={looking} lang={lang} origin={origin} />}
       </div>
+      {looking.kept.value === null && <p class="quiet hint">{told("origin.hint", lang)}</p>}
     </section>
   );
 }

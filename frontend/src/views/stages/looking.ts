@@ -7,6 +7,8 @@ import { changes, type Changes } from "../../engine/changes";
 import type { Session } from "../../state";
 import { isSame, stopOf, stopsOf, type Stop } from "./road";
 
+const OF_PAIRS: readonly Stage[] = ["scores", "scaled", "allowed", "weights"];
+const OF_KEYS: readonly Stage[] = ["k", "v", "weighted_values"];
 const OF_NO_HEAD: readonly Stage[] = ["x", "w_q", "w_k", "w_v", "w_o", "allowed", "output"];
 
 export class Looking {
@@ -66,11 +68,19 @@ export class Looking {
     });
   }
 
-  /** Walk to a stage. */
+  /** Walk to a stage, and look at what is so there of the chosen query and key. */
   goTo(stage: Stage): void {
     batch(() => {
-      this.session.choose({ stage });
-      this.arrived.value++;
+      this.release();
+      this.#arrive(stage);
+    });
+  }
+
+  /** Look at the chosen query and key again, at no other number. */
+  release(): void {
+    batch(() => {
+      this.hovered.value = this.kept.value = null;
+      this.trail.value = [];
     });
   }
 
@@ -80,25 +90,45 @@ export class Looking {
     if (to !== undefined) this.goTo(to);
   }
 
-  valueOf(cell: Cell): number {
-    return valueAt(this.layers.peek(), cell);
-  }
-
   #goTo(cell: Cell): void {
     const head = OF_NO_HEAD.includes(cell.stage) ? undefined : cell.head;
     this.session.choose({ layer: cell.layer, head, query: cell.query });
     this.hovered.value = null;
     this.kept.value = cell;
-    this.goTo(cell.stage);
+    this.#arrive(cell.stage);
+  }
+
+  #arrive(stage: Stage): void {
+    this.session.choose({ stage });
+    this.arrived.value++;
   }
 
   #cell(): Cell {
-    const { layer, head, query, key } = this.session.choice;
-    const chosen: Cell = { layer: layer.value, stage: "weights", head: head.value, row: query.value, column: key.value };
+    const { layer, head, query } = this.session.choice;
     const cell = this.hovered.value ?? this.kept.value;
-    if (cell === null || cell.layer !== layer.value || !hasCell(this.layers.value, cell)) return chosen;
+    if (cell === null || cell.layer !== layer.value || !hasCell(this.layers.value, cell)) return this.#chosen();
     const ofHead = OF_NO_HEAD.includes(cell.stage) ? cell : { ...cell, head: head.value };
     return ofHead.query === undefined ? ofHead : { ...ofHead, query: query.value };
+  }
+
+  /** At the stage of the walk: the chosen query and key, and where there are dimensions the largest number. */
+  #chosen(): Cell {
+    const { layer, head, query, key } = this.session.choice;
+    const stage = this.stop.value;
+    const at = { layer: layer.value, stage, head: OF_NO_HEAD.includes(stage) ? 0 : head.value };
+    if (OF_PAIRS.includes(stage)) return { ...at, row: query.value, column: key.value };
+    const isOfKey = OF_KEYS.includes(stage);
+    const cell: Cell = { ...at, row: (isOfKey ? key : query).value, column: 0 };
+    return this.#largest(stage === "weighted_values" ? { ...cell, query: query.value } : cell);
+  }
+
+  #largest(first: Cell): Cell {
+    let [best, most] = [first, -1];
+    for (let cell = first; hasCell(this.layers.value, cell); cell = { ...cell, column: cell.column + 1 }) {
+      const size = Math.abs(valueAt(this.layers.value, cell));
+      if (size > most) [best, most] = [cell, size];
+    }
+    return best;
   }
 }
 

@@ -113,36 +113,28 @@ function Choosing({ looking }: { looking: Looking }): JSX.Element {
   const { choice } = session;
   const lang = choice.lang.value;
   const layer = session.layer.value!;
-  const isLarge = isWindowed(layer);
   const { weights } = rowsOf(layer, choice.head.value, choice.query.value);
   const choose = (chosen: { query?: number; key?: number }): void => {
-    looking.kept.value = null;
+    looking.release();
     session.choose(chosen);
   };
+  const Picker = isWindowed(layer) ? TokenSelect : TokenPicker;
   return (
     <div class="choosing" role="group" aria-label={told("choices", lang)}>
-      <Layers looking={looking} layer={layer} lang={lang} />
+      <Records session={session} layer={layer} lang={lang} />
       <div class="picker of-query">
         <span class="picker-label">{say(FRAME, "query", lang)}</span>
-        {isLarge ? (
-          <TokenSelect tokens={layer.tokens} chosen={choice.query.value} label={say(FRAME, "query", lang)} choose={(query) => choose({ query })} />
-        ) : (
-          <TokenPicker tokens={layer.tokens} chosen={choice.query.value} label={say(FRAME, "query", lang)} choose={(query) => choose({ query })} />
-        )}
+        <Picker tokens={layer.tokens} chosen={choice.query.value} label={say(FRAME, "query", lang)} choose={(query) => choose({ query })} />
       </div>
       <div class="picker of-key">
         <span class="picker-label">{say(FRAME, "key", lang)}</span>
-        {isLarge ? (
-          <TokenSelect tokens={layer.keyTokens ?? layer.tokens} chosen={choice.key.value} label={say(FRAME, "key", lang)} choose={(key) => choose({ key })} below={(at) => number(weights[at])} />
-        ) : (
-          <TokenPicker
-            tokens={layer.keyTokens ?? layer.tokens}
-            chosen={choice.key.value}
-            label={say(FRAME, "key", lang)}
-            choose={(key) => choose({ key })}
-            below={(at) => number(weights[at])}
-          />
-        )}
+        <Picker
+          tokens={layer.keyTokens ?? layer.tokens}
+          chosen={choice.key.value}
+          label={say(FRAME, "key", lang)}
+          choose={(key) => choose({ key })}
+          below={(at) => number(weights[at])}
+        />
       </div>
     </div>
   );
@@ -158,28 +150,41 @@ interface SelectProps {
 
 /** For a long record: a list instead of a strip. */
 function TokenSelect({ tokens, chosen, label, choose, below }: SelectProps): JSX.Element {
+  const options = useMemo(() => tokens.map((token, at) => <option key={at} value={at}>{`${at}: ${nameOf(token)}`}</option>), [tokens]);
   return (
-    <select aria-label={label} value={chosen} onChange={(event) => choose(Number(event.currentTarget.value))}>
-      {tokens.map((token, at) => (
-        <option key={at} value={at}>{`${at}: ${nameOf(token)}${below ? `, ${below(at)}` : ""}`}</option>
-      ))}
-    </select>
+    <span class="field">
+      <select aria-label={label} value={chosen} onChange={(event) => choose(Number(event.currentTarget.value))}>
+        {options}
+      </select>
+      {below && <span>{below(chosen)}</span>}
+    </span>
   );
 }
 
-function Layers({ looking, layer, lang }: { looking: Looking; layer: Layer; lang: Lang }): JSX.Element | null {
-  const { session } = looking;
-  const [nLayers, nHeads] = [session.desk.value.nLayers, layer.q.heads];
-  if (nLayers === 1 && nHeads === 1) return null;
-  const chooser = (n: number, word: "layer" | "head"): JSX.Element | null => n === 1 ? null : (
-    <label class="field">
-      <span>{told(`${word}s`, lang)}</span>
-      <select value={session.choice[word].value} onChange={(event) => session.choose({ [word]: Number(event.currentTarget.value) })}>
-        {Array.from({ length: n }, (_, at) => <option key={at} value={at}>{told(`${word}.n`, lang, { n: at })}</option>)}
-      </select>
-    </label>
+/** Which sentence, layer and head, where there are several. */
+function Records({ session, layer, lang }: { session: Session; layer: Layer; lang: Lang }): JSX.Element | null {
+  const { desks, desk, choice } = session;
+  const sentences = desks.map(({ document: { title, source } }, at) => title?.[lang] || title?.en || source.name || String(at + 1));
+  const layers = numbered("layer.n", desk.value.nLayers, lang);
+  const heads = numbered("head.n", layer.q.heads, lang);
+  const choosers = ([["document", sentences], ["layer", layers], ["head", heads]] as const).filter(([, names]) => names.length > 1);
+  if (choosers.length === 0) return null;
+  return (
+    <div class="fields">
+      {choosers.map(([what, names]) => (
+        <label key={what} class="field">
+          <span>{say(FRAME, what, lang)}</span>
+          <select value={choice[what].value} onChange={(event) => session.choose({ [what]: Number(event.currentTarget.value) })}>
+            {names.map((name, at) => <option key={at} value={at}>{name}</option>)}
+          </select>
+        </label>
+      ))}
+    </div>
   );
-  return <div class="fields">{chooser(nLayers, "layer")}{chooser(nHeads, "head")}</div>;
+}
+
+function numbered(word: string, n: number, lang: Lang): string[] {
+  return Array.from({ length: n }, (_, at) => told(word, lang, { n: at }));
 }
 
 // the road -----------------------------------------------------------------------------------------

@@ -49,10 +49,7 @@ const STAGES_WORDS: Words = {
   rest: ["others", "나머지"],
 
   // what the chosen are
-  "chosen.query": ["{token} asks", "{token:이/가} 묻습니다"],
   choices: ["What is looked at", "보고 있는 것"],
-  layers: ["Layer", "층"],
-  heads: ["Head", "헤드"],
   "layer.n": ["Layer {n:int}", "{n:int}층"],
   "head.n": ["Head {n:int}", "헤드 {n:int}"],
 
@@ -75,7 +72,6 @@ const STAGES_WORDS: Words = {
   "origin.given": ["This number is given by the example; nothing makes it.", "예제가 정한 숫자입니다. 계산해서 나온 값이 아닙니다."],
   "origin.editable": ["You can change it: type a number, or drag.", "바꿀 수 있습니다. 숫자를 입력하거나 좌우로 끌어 보십시오."],
   "origin.rounded": ["Shown rounded; in full:", "반올림해 보여 준 값입니다. 전체 자릿수:"],
-  "origin.exact": ["These digits are exact.", "반올림하지 않은 값입니다."],
   "origin.changed": ["Before the last edit: {before:e} → now: {after:e}", "마지막 편집 전: {before:e} → 지금: {after:e}"],
   "origin.more": ["(… the other {n:int} sum to {sum:n})", "(… 나머지 {n:int}개의 합 {sum:n})"],
   "origin.bias": ["(bias)", "(바이어스)"],
@@ -114,7 +110,6 @@ const STAGES_WORDS: Words = {
   "edit.keys": ["Keys and mouse", "키와 마우스"],
   "edit.change": ["New value", "새 값"],
   scale: ["Scale", "스케일"],
-  "scale.usual": ["1/√d_k", "1/√d_k"],
   "scale.own": ["a number", "직접 정하기"],
   "scale.value": ["Scale (the score is multiplied by it)", "스케일 (점수에 곱하는 값)"],
   temperature: ["Temperature", "온도 (temperature)"],
