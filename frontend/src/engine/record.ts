@@ -137,6 +137,8 @@ export interface LayerFacts {
   readonly d_value: number;
   readonly values: boolean;
   readonly error: readonly number[];
+  /** In how many rows of each head the error was looked for; fewer than n_queries: in some, evenly spaced. */
+  readonly error_rows?: number;
   readonly entropy: readonly number[];
   readonly first: readonly number[];
   readonly previous: readonly number[];
