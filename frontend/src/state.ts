@@ -42,13 +42,13 @@ export class Desk {
   readonly #here: Map<number, Signal<Layer | null>> = new Map();
 
   constructor(readonly document: Document) {
-    const layers = document.facts.map((_, at) => document.layer(at));
-    const all = layers.every((layer): layer is Layer => !(layer instanceof Promise));
-    this.original = all ? sheetOf(layers as Layer[]) : null;
+    const layers = isSmall(document) ? document.facts.map((_, at) => document.layer(at)) : [];
+    const here = layers.filter((layer): layer is Layer => !(layer instanceof Promise));
+    this.original = here.length > 0 && here.length === document.facts.length ? sheetOf(here) : null;
     this.sheet = signal(this.original);
     this.made = computed(() => {
       const sheet = this.sheet.value;
-      return sheet === null ? null : sheet === this.original ? (layers as Layer[]) : layersOf(sheet);
+      return sheet === null ? null : sheet === this.original ? here : layersOf(sheet);
     });
   }
 
@@ -250,14 +250,14 @@ export class Session {
   }
 
   #defaults(): Choice {
-    const { source, facts, storage } = this.desks[0].document;
+    const { source, facts } = this.desks[0].document;
     const first = this.desks[0].document.layer(0);
     const details = first instanceof Promise ? source.details : first.source.details;
     // A causal model's first query reads nothing but itself: where nobody says more, the last one is shown.
     const query = within(details.focus ?? facts[0].n_queries - 1, facts[0].n_queries);
     const isTold = details.focus !== undefined && !(first instanceof Promise);
     const key = within(isTold ? largestAt(rowOf(first, 0, query).weights) : query - 1, facts[0].n_keys);
-    const view: View = this.desks.length > 1 ? "compare" : storage === "exact" && isSmall(this.desks[0]) ? "stages" : "heads";
+    const view: View = this.desks.length > 1 ? "compare" : isSmall(this.desks[0].document) ? "stages" : "heads";
     return {
       view, document: 0, layer: 0, head: 0, query, key, stage: "weights",
       lang: "en", theme: "auto", window: null,
@@ -344,8 +344,9 @@ function largestAt(numbers: Float64Array): number {
   return numbers.indexOf(numbers.reduce((most, one) => Math.max(most, one), -Infinity));
 }
 
-function isSmall(desk: Desk): boolean {
-  return desk.document.facts.every(({ n_queries, n_keys }) => n_queries * n_keys <= 1024);
+/** Small enough to be brought whole, and looked at number by number. */
+function isSmall(document: Document): boolean {
+  return document.storage === "exact" && document.facts.every(({ n_queries, n_keys }) => n_queries <= 64 && n_keys <= 64);
 }
 
 function within(at: number, n: number): number {
