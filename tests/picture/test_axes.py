@@ -84,3 +84,8 @@ def test_one_query_and_another_stage(ax):
     draw(jumok.attend(jumok.load("student")), stage="v", ax=ax)
     assert [label.get_text() for label in ax.get_xticklabels()] == ["Person", "Action", "Knowledge", "Method"]
     assert ax.get_xlabel() == ""
+
+
+def test_a_reading_is_drawn_into_an_axes_by_its_last_layer(ax):
+    assert jumok.draw(jumok.load("it-tired"), ax=ax).choice.layer == 1
+    assert len(ax.texts) == 100

@@ -129,8 +129,14 @@ def test_defaults_of_each_thing():
     assert draw(reading(2, 2, 4), layer=0).kind == "heat"
     assert draw(reading(2, 2, 4), query=1).choice.layer == 1
     assert draw(pair()).kind == "difference"
+    assert draw(Reading((student(), student())), stage="scores").kind == "heat"
     assert (draw(pair()).choice.layer, draw(pair()).choice.head) == (1, 0)
     assert (draw(pair(), layer=0).choice.layer, draw(pair(), head=0).choice.layer) == (0, 1)
+
+
+def test_pieces_of_a_character_show_the_character():
+    seen = texts(parsed(draw(record(["Ġì", "±", "ħ", "[SEP]"]), "arrows")))
+    assert {"␣책 (1/3)", "␣책 (2/3)", "␣책 (3/3)", "[SEP]"} <= set(seen)
 
 
 # heat maps ----------------------------------------------------------------------------------------
@@ -333,6 +339,8 @@ def test_a_page_begins_where_the_picture_was(tmp_path):
     model = json.loads(re.search(r'id="jumok-model">(.*?)</script>', page, re.DOTALL)[1])
     assert model["view"] == {"layer": 1, "head": 2, "query": 3, "stage": "scores", "lang": "en"}
     assert "<title>한 제목</title>" in page
+    draw(student(), theme="dark").save(tmp_path / "c.html")
+    assert '"theme": "dark"' in (tmp_path / "c.html").read_text(encoding="utf-8")
     draw(pair()).save(tmp_path / "b.html")
     page = (tmp_path / "b.html").read_text(encoding="utf-8")
     model = json.loads(re.search(r'id="jumok-model">(.*?)</script>', page, re.DOTALL)[1])

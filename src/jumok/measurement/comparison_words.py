@@ -82,5 +82,8 @@ _PHRASES = {
         "{layer:int}층 {head:int}번 헤드의 가중치 가운데 첫째 글에서는 {a:pct}, 둘째 글에서는 {b:pct}가 짝이 없는 토큰에 있습니다. "
         "아래는 나머지를 합이 1이 되게 다시 나눈 것입니다.",
     ),
-    "floor": ("Rounding alone makes {floor:n}.", "반올림만으로는 {floor:n}입니다."),
+    "floor": (
+        "Rounding alone makes a distance of {floor:n} (the noise floor).",
+        "반올림 오차만으로 생기는 거리(잡음 수준)는 {floor:n}입니다.",
+    ),
 }

@@ -154,6 +154,7 @@ class Picture:
         view: dict[str, Any] = {"layer": self.choice.layer, "head": self.choice.head}
         view |= {} if self.choice.query is None else {"query": self.choice.query}
         view |= {} if self.choice.stage == "weights" else {"stage": self.choice.stage}
+        view |= {"theme": "dark"} if self.theme == "dark" else {}  # else as the reader's system has it
         options: dict[str, Any] = {"lang": self.lang, "title": self.named}
         if isinstance(self.thing, Comparison):
             pairs = {"pairs": [list(pair) for pair in self.thing.pairs]}
@@ -210,21 +211,8 @@ def draw(
     title: str | None = None,
     ax: Any = None,
 ) -> Picture:
-    """A picture of a Trace, a Reading or a Comparison.
-
-    kind : of a Trace or Reading "heat" (numbers in coloured cells), "arrows" (lines between tokens), "arcs" (one
-        token's row over the sentence), "strip" (every stage as a small table), "heads" (all heads); of a Comparison
-        "difference" or "heads". None: "heat", of several layers "heads", "difference"
-    stage : of a heat map, one of X to the output; None for the weights
-    layer, head : which one; None for the last layer, head 0; of a comparison the one that changed most
-    query : one token, by position or text; None for all (and the token of the example's own choice stands out)
-    lang : "en" or "ko";  theme : "light" or "dark";  width : pixels;  title : in place of the record's own
-    ax : a matplotlib Axes that the heat map is also drawn into
-
-    Errors: ``UnknownName`` for a kind, stage, language, theme or token that is not there, ``InputError`` for a
-    position out of range or options that do not go together.
-    """
-    kind = _kind(thing, kind, chosen=any(one is not None for one in (stage, layer, head, query)))
+    """As ``jumok.draw``, of what has been attended to."""
+    kind = _kind(thing, kind, chosen=any(one is not None for one in (stage, layer, head, query, ax)))
     language(lang)
     _refuse_unknown("theme", "테마", theme, THEMES)
     _refuse_title(title)
@@ -241,7 +229,16 @@ def draw(
     whole = padded(stacked([stacked(heads, 4), panel], 16), MARGIN)
     whole = Panel(math.ceil(whole.width), math.ceil(whole.height), whole.nodes)
     return Picture(
-        thing, kind, choice, lang, theme, ". ".join(filter(None, (name, under))), title, width, whole, tuple(told)
+        thing=thing,
+        kind=kind,
+        choice=choice,
+        lang=lang,
+        theme=theme,
+        title=". ".join(filter(None, (name, under))),
+        named=title,
+        width=width,
+        panel=whole,
+        told=tuple(told),
     )
 
 
