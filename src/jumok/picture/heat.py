@@ -23,8 +23,20 @@ from .pooling import NOTHING, pooled, starts
 from .svg import Node, Text, cut, line, rect, width_of
 from .theme import Theme, css, ink_on
 
-__all__ = ["MOST_TOKENS", "Cells", "Scale", "cells_of", "heat_map", "image", "one_grid", "scale_of", "shown_cells"]
+__all__ = [
+    "CRISP",
+    "MOST_TOKENS",
+    "Cells",
+    "Scale",
+    "cells_of",
+    "heat_map",
+    "image",
+    "one_grid",
+    "scale_of",
+    "shown_cells",
+]
 
+CRISP = {"shape-rendering": "crispEdges"}  # no line of paper between neighbours at any size
 MOST_TOKENS = 64  # beyond, cells would be smaller than a name
 WITH_NUMBERS = 24
 MOST_PIXELS = 256
@@ -96,17 +108,14 @@ class Cells:
         return theme.paper if self.scale is None else self.scale.colour(float(self.values[row][column]))
 
 
-def cells_of(trace: Trace, grid: Grid, lang: str, scale: Scale | None = None) -> Cells:
+def cells_of(trace: Trace, grid: Grid, lang: str) -> Cells:
     """A grid of numbers as a heat map's cells. ``allowed`` has signs instead of colours."""
     rows, columns = grid_names(trace, grid, lang)
     hidden = ~np.asarray(grid.values) if grid.stage == "allowed" else grid.hidden
     written = max(len(rows), len(columns)) <= WITH_NUMBERS
-    chosen = None if grid.stage == "allowed" else scale or scale_of(grid.stage, grid.values)
+    scale = None if grid.stage == "allowed" else scale_of(grid.stage, grid.values)
     corner = say("query_key", lang) if grid.column_at is not None else ""
-    return Cells(rows, columns, grid.values, cell_texts(grid) if written else None, hidden, chosen, corner)
-
-
-CRISP = {"shape-rendering": "crispEdges"}  # no line of paper between neighbours at any size
+    return Cells(rows, columns, grid.values, cell_texts(grid) if written else None, hidden, scale, corner)
 
 
 # drawing ------------------------------------------------------------------------------------------
