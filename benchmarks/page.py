@@ -352,13 +352,13 @@ def judged(rows: list[Measured], touch: dict[str, float]) -> dict[str, bool]:
     for name, check in checks.items():
         try:
             results[name] = check()
-        except KeyError:  # not measured in a quick run
+        except (KeyError, StopIteration):  # not measured in a quick run
             continue
     return results
 
 
 def _of(touch: dict[str, float], *parts: str) -> float:
-    return next((value for name, value in touch.items() if all(part in name for part in parts)), float("nan"))
+    return next(value for name, value in touch.items() if all(part in name for part in parts))
 
 
 def table(rows: list[Measured]) -> str:
