@@ -16,7 +16,7 @@ from .plain import cell_texts, heading
 from .svg import Text, cut, rect, width_of
 from .theme import Theme, css, ink_on
 
-__all__ = ["strip"]
+__all__ = ["STAGES", "strip"]
 
 STAGES = ("x", "q", "k", "v", "scores", "scaled", "allowed", "weights", "mixed", "output")
 MOST_ROWS, MOST_COLUMNS = 12, 12
