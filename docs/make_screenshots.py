@@ -56,6 +56,7 @@ def shot(browser: Browser, page: Path, address: str, to: Path, size: Any, scheme
 
 
 def main(arguments: list[str]) -> None:
+    """The docs' screenshots, or all of them into a folder."""
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
@@ -68,6 +69,7 @@ def main(arguments: list[str]) -> None:
 
 
 def every(browser: Browser, found: dict[str, Path], folder: Path) -> None:
+    """Each view in both languages and colours, on a desktop and a phone."""
     folder.mkdir(parents=True, exist_ok=True)
     views = {"stages": "student", "heads": "heads", "map": "long", "compare": "pair"}
     sizes = {"desktop": WIDE, "phone": PHONE}
