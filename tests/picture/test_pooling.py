@@ -22,10 +22,7 @@ def plain(trace, most):
     rows, columns = ([*starts(n, most), n] for n in (trace.n_queries, trace.n_keys))
     seen = np.where(trace.allowed, trace.weights, NOTHING)
     return [
-        [
-            [part[a:b, c:d].max() for c, d in itertools.pairwise(columns)]
-            for a, b in itertools.pairwise(rows)
-        ]
+        [[part[a:b, c:d].max() for c, d in itertools.pairwise(columns)] for a, b in itertools.pairwise(rows)]
         for part in seen
     ]
 
