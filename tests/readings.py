@@ -84,7 +84,7 @@ def _layer(
     first = (np.arange(n) == 0).astype(float)[:, None]
     keys = np.concatenate([place, text, before, first, np.zeros((n, 1))], axis=1)
     k = keys + rng.normal(0, 0.03, (n_kv_heads, n, D_HEAD))
-    q = np.stack([_query(KINDS[(head + at) % len(KINDS)], place, text, rng) for head in range(n_heads)])
+    q = np.stack([_query(KINDS[(head + 2 * at) % len(KINDS)], place, text, rng) for head in range(n_heads)])
     v = np.concatenate([text, place, before, first, first], axis=1) + rng.normal(0, 0.05, (n_kv_heads, n, D_HEAD))
     source = Source(kind="model", name=f"layer {at}", layer=at)
     return Trace(tokens, *(array.astype(np.float32) for array in (q, k, v)), rule=rule, source=source)

@@ -254,12 +254,14 @@ export class Session {
     const first = this.desks[0].document.layer(0);
     const details = first instanceof Promise ? source.details : first.source.details;
     // A causal model's first query reads nothing but itself: where nobody says more, the last one is shown.
-    const query = within(details.focus ?? facts[0].n_queries - 1, facts[0].n_queries);
+    const asks = within(details.focus ?? facts[0].n_queries - 1, facts[0].n_queries);
     const isTold = details.focus !== undefined && !(first instanceof Promise);
-    const key = within(isTold ? largestAt(rowOf(first, 0, query).weights) : query - 1, facts[0].n_keys);
+    const read = within(isTold ? largestAt(rowOf(first, 0, asks).weights) : asks - 1, facts[0].n_keys);
+    // Of a comparison, what changed most.
+    const { layer = 0, head = 0, query, key } = this.pairing?.heads?.find((change) => change.query !== null) ?? {};
     const view: View = this.desks.length > 1 ? "compare" : isSmall(this.desks[0].document) ? "stages" : "heads";
     return {
-      view, document: 0, layer: 0, head: 0, query, key, stage: "weights",
+      view, document: 0, layer, head, query: query?.[0] ?? asks, key: key?.[0] ?? read, stage: "weights",
       lang: "en", theme: "auto", window: null,
     };
   }

@@ -71,6 +71,15 @@ def test_every_change_is_pythons(made, page_of):
     assert page.locator(".difference .hatched").count() == n * n - change.size
 
 
+def test_it_opens_at_what_changed_most(made, page_of):
+    found, path = made["it"]
+    page = page_of(path)
+    one = found.heads[0]
+    assert [select.input_value() for select in page.locator(".picker select").all()] == [str(one.layer), str(one.head)]
+    expect(page.locator(".told-change")).to_contain_text("'it' → cat")
+    expect(page.locator(".told-change")).to_contain_text(signed(one.largest))
+
+
 def test_a_cell_says_before_after_and_by_how_much(made, page_of):
     found, path = made["it"]
     page = page_of(path, "layer=1")

@@ -128,6 +128,29 @@ def test_heads_sort_and_filter_by_what_is_known(made, page_of):
     assert page.locator("[role=gridcell]:not(.filtered)").count() == n
 
 
+def test_on_a_phone_a_head_is_one_press_away(made, page_of):
+    page = page_of(made["twelve"][1], "view=heads", viewport={"width": 360, "height": 740})
+    cells(page).nth(30).click()
+    page.get_by_role("button", name="See it large ↓").click()
+    expect(page.locator(".one-head")).to_be_focused()
+    expect(page.locator(".picker")).to_be_in_viewport()
+
+
+def test_thumbnails_and_numbers_follow_an_edit(made, page_of):
+    page = page_of(made["student"][1], "view=heads")
+    before = page.locator(".head-told").inner_text()
+    page.get_by_role("button", name="Stages").click()
+    cell = page.locator("main input:not([type=checkbox]):not([type=range])").first
+    cell.fill("3")
+    cell.press("Enter")
+    page.get_by_role("button", name="Heads").click()
+    page.wait_for_selector(".thumbs canvas[data-painted=drawn]")
+    expect(page.locator(".head-told")).not_to_have_text(before)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_selector(".thumbs canvas[data-painted=atlas]")
+    expect(page.locator(".head-told")).to_have_text(before)
+
+
 # one head -----------------------------------------------------------------------------------------
 
 

@@ -56,7 +56,6 @@ def focus(page: Page) -> None:
 def test_keys_lead_from_the_whole_to_one_cell_with_its_weight(made, page_of):
     record, path = made["long"]
     page = page_of(path, "view=map&query=908&key=0")
-    painted(page)
     assert window(page) is None
     expect(page.get_by_text("queries 0–4095 of 4096, keys 0–4095 of 4096")).to_be_visible()
     focus(page)
@@ -181,7 +180,7 @@ def test_a_token_is_found_by_what_it_says_or_where_it_stands(made, page_of):
     expect(page.locator(".telling [role=status]")).to_contain_text(f"query #{second} ")
     box.fill("고양이")  # three characters in several byte pieces
     page.get_by_role("button", name="as key").click()
-    expect(page.locator(".telling [role=status]")).to_contain_text("key #18 ")
+    expect(page.locator(".telling [role=status]")).to_contain_text("key #16 ␣고")
     box.fill("#400")
     box.press("Enter")
     expect(page.locator(".telling [role=status]")).to_contain_text("query #400 ")
@@ -233,7 +232,7 @@ def test_what_may_not_be_read_is_grey(made, page_of, pixels):
 
 def test_no_array_of_all_pairs_is_made(made, page_of):
     page = page_of(made["long"][1], "view=map&query=2000&key=1000")
-    painted(page)
+    page.wait_for_selector(".plot canvas[data-painted]")
     cdp = page.context.new_cdp_session(page)
 
     def held() -> float:
@@ -245,14 +244,13 @@ def test_no_array_of_all_pairs_is_made(made, page_of):
     focus(page)
     for key in "+" * 8 + "-" * 8:
         page.keyboard.press(key)
-    painted(page)
     assert abs(held() - before) < 4 * MIB  # 4,096² weights would be 64 MiB in float32
 
 
 def test_a_zoom_step_is_drawn_soon(made, page_of):
     """Said in the benchmark with its spread; here only that it is no matter of seconds."""
     page = page_of(made["long"][1], "view=map&query=2000&key=1000")
-    painted(page)
+    page.wait_for_selector(".plot canvas[data-painted]")
     took = page.evaluate(
         """async () => {
           const canvas = document.querySelector(".plot canvas"), took = [];

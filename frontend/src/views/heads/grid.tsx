@@ -1,5 +1,5 @@
 /** All heads as thumbnails: one tab stop, every head by arrows, sorted and filtered by what is known of it. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useComputed, useSignal, type Signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Lang } from "../../engine/record";
@@ -17,7 +17,8 @@ interface Filter {
   readonly least: number;
 }
 
-export function HeadGrid({ session }: { session: Session }): JSX.Element {
+/** `children` stand under what is told of a head. */
+export function HeadGrid({ session, children }: { session: Session; children: ComponentChildren }): JSX.Element {
   const lang = session.choice.lang.value;
   const order = useSignal<Order>("place");
   const filter = useSignal<Filter>({ measure: null, least: 0 });
@@ -34,6 +35,7 @@ export function HeadGrid({ session }: { session: Session }): JSX.Element {
       </p>
       <Cells session={session} heads={heads} byPlace={order.value === "place"} matches={matches} tell={(one) => (told.value = one)} />
       <p class="head-told">{facts(now, lang)}</p>
+      {children}
       <p class="quiet">{say(HEADS, "thumbnails", lang)}</p>
     </section>
   );

@@ -1,6 +1,7 @@
 /** All heads, and one of them large: its weights, its arrows, and one query followed through it. */
 import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import type { Layer } from "../../engine/record";
 import { number } from "../../explanation/words";
 import type { Session } from "../../state";
@@ -29,11 +30,20 @@ export function HeadsView({ session }: { session: Session }): JSX.Element {
   const lang = session.choice.lang.value;
   const given = session.layer.value;
   const layer = given !== null && session.firstHidden.value ? withoutFirst(given) : given;
+  const large = useRef<HTMLDivElement>(null);
+  const toLarge = (): void => {
+    large.current!.scrollIntoView();
+    large.current!.focus();
+  };
   return (
     <div class="heads-view">
       <style>{mapCss + css}</style>
-      <HeadGrid session={session} />
-      <div class="one-head">
+      <HeadGrid session={session}>
+        <button type="button" class="to-large" onClick={toLarge}>
+          {say(HEADS, "to_large", lang)}
+        </button>
+      </HeadGrid>
+      <div class="one-head" ref={large} tabIndex={-1}>
         <HeadPicker session={session} />
         {layer === null ? <p role="status">{say(FRAME, "coming", lang)}</p> : <OneHead session={session} layer={layer} />}
       </div>

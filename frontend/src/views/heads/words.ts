@@ -38,6 +38,7 @@ export const HEADS: Words = {
     "Arrow keys move, Home and End to the ends of a row, with Ctrl of the grid, Page Up and Down five layers, Enter opens.",
     "화살표 키로 움직이고 Home과 End는 행의 양 끝, Ctrl을 함께 누르면 표의 양 끝, Page Up과 Page Down은 다섯 층씩, Enter로 엽니다.",
   ],
+  to_large: ["See it large ↓", "크게 보기 ↓"],
   head: ["Layer {layer}, head {head}", "{layer}층 {head}번 헤드"],
   shared: ["reads the keys of key/value head {kv} of {n}", "키/밸류 헤드 {n}개 가운데 {kv}번의 키를 읽음"],
   error: ["rounding changed its weights by at most {error}", "반올림 때문에 생긴 가중치의 오차는 최대 {error}"],
