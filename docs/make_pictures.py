@@ -1,6 +1,6 @@
 """Draw the README's pictures anew from the real output: ``python docs/make_pictures.py``.
 
-Each is an SVG of what ``jumok attend student`` prints, without a font from elsewhere.
+Each is an SVG of what ``jumok attend student`` prints, without a font from elsewhere, or of what ``jumok.draw`` draws.
 """
 
 from __future__ import annotations
@@ -71,3 +71,5 @@ if __name__ == "__main__":
         picture(f"weights.{language}", language, 80, one_row)
         for cells in (80, 120):
             picture(f"student.{language}.{cells}", language, cells, lambda screen: screen.attended(student))
+        for kind in ("arrows", "arcs"):
+            jumok.draw(student, kind, lang=language).save(HERE / f"draw.{kind}.{language}.svg")

@@ -37,7 +37,7 @@ CIVIDIS = _steps(
     "fee434fee535fee636fee838"
 )
 
-# PuOr reversed (ColorBrewer), 33 steps: orange is less, white is the same, purple is more.
+# PuOr reversed (ColorBrewer), 33 steps: purple is less, white is the same, orange is more.
 PUOR = _steps(
     "2d004b390c5e4518715225845f3a916d529c7b6aa88a7eb39990bfa9a1cbb7b1d5c3c0ddcfcfe5dadcece4e5f0eeeef3f7f7f6f9efe1"
     "fce8cdfee1b9fed59ffdc885fdbc6bf7ac52ee9b39e58a20d97b12cb6e0dbd6109ae55069e4c078d43077f3b08"
