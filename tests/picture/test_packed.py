@@ -183,6 +183,12 @@ def test_a_layer_that_is_not_there_is_refused(values):
         pack(Reading(tuple(record() for _ in range(3))), values, "int16")
 
 
+def test_a_reading_without_layers_is_refused():
+    with pytest.raises(InputError, match="nothing to show") as caught:
+        pack(Reading(()))
+    assert "보여 줄 것이 없습니다" in caught.value.text("ko")
+
+
 def test_another_storage_is_refused():
     with pytest.raises(UnknownName, match=r"float16.*exact, int16|exact.*int16"):
         pack(record(), storage="float16")

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import saved
+from ..errors import InputError
 from ..tokens import positions
 from ..trace import Reading, Trace, as_tokens, unknown_name
 from .colours import CIVIDIS, NOT_ALLOWED
@@ -81,9 +82,14 @@ def pack(record: Trace | Reading, values: Values = None, storage: Storage = None
     values : the layers whose v (with x and the projections) travels where q and k are rounded: a list, "all", or None
     storage : "exact", "int16", or None: exact up to 2 MiB
 
-    Errors: ``InputError`` for a layer that is not there, ``UnknownName`` for another storage.
+    Errors: ``InputError`` for a Reading without layers or a layer that is not there, ``UnknownName`` for another storage.
     """
     layers = tuple(record) if isinstance(record, Reading) else (record,)
+    if not layers:
+        raise InputError(
+            en="this Reading has no layer, so there is nothing to show.",
+            ko="이 Reading에는 층이 없어 보여 줄 것이 없습니다.",
+        )
     arrays, plain = saved.parts(record)
     exact = _is_exact(arrays, storage)
     wanted = range(len(layers)) if exact else _wanted(values, len(layers))
@@ -137,8 +143,8 @@ def _wanted(values: Values, n_layers: int) -> Collection[int]:
 
 def _side(layers: Sequence[Trace]) -> int:
     """The side of a thumbnail: a pixel for each token, where there are few, and all thumbnails together not too many."""
-    longest = max((max(trace.n_queries, trace.n_keys) for trace in layers), default=1)
-    n_heads = sum(trace.n_heads for trace in layers) or 1
+    longest = max(max(trace.n_queries, trace.n_keys) for trace in layers)
+    n_heads = sum(trace.n_heads for trace in layers)
     return max(1, min(THUMBNAIL, longest, math.isqrt(ATLAS_PIXELS // n_heads)))
 
 
@@ -213,14 +219,14 @@ def _short(numbers: Array) -> list[float]:
 
 def _atlas(thumbnails: Sequence[Array], side: int) -> dict[str, Any]:
     """All thumbnails in one picture: row = layer, column = head; colour 0 says that nothing is allowed there."""
-    n_columns = max((len(layer) for layer in thumbnails), default=0)
+    n_columns = max(map(len, thumbnails))
     pixels = np.zeros((len(thumbnails), side, n_columns, side), np.uint8)
     for layer, own in zip(pixels, thumbnails, strict=True):
         colour = np.where(own < 0, 0, 1 + np.rint(254 * np.sqrt(np.clip(own, 0, 1))))
         layer[:, : len(own)] = np.moveaxis(colour, 0, 1)
     png = palette(pixels.reshape(len(thumbnails) * side, -1), (NOT_ALLOWED, *CIVIDIS[1:]))
     data = "data:image/png;base64," + base64.b64encode(png).decode("ascii")
-    return {"png": data if thumbnails else None, "size": side, "columns": n_columns, "rows": len(thumbnails)}
+    return {"png": data, "size": side, "columns": n_columns, "rows": len(thumbnails)}
 
 
 def _labels(plain: dict[str, Any], layers: Sequence[Trace]) -> list[list[dict[str, Any]]]:

@@ -13,7 +13,7 @@ from ..path import Steps
 from ..path.products import fits
 from ..path.scores import dot, scaled
 
-__all__ = ["NOTHING", "Summary", "borders", "summary"]
+__all__ = ["Summary", "summary"]
 
 NOTHING = -1e30  # the logarithm of an empty sum, as the page has it: JSON and float32 know no better −∞
 TILE_NUMBERS = 2**18  # a tile of one head that stays in the cache
@@ -119,7 +119,7 @@ class _Sums:
 
     def summary(self, error_rows: int) -> Summary:
         n_queries, size = self.columns.shape[1:]
-        thumbnail = np.maximum.reduceat(self.columns, borders(n_queries, size), axis=1)
+        thumbnail = np.maximum.reduceat(self.columns, _borders(n_queries, size), axis=1)
         reads = self.reads
         entropy, first = (rows[:, reads].mean(axis=1) if reads.any() else rows[:, 0] for rows in self.by_row[:2])
         has_before = reads & (np.arange(n_queries) > 0)
@@ -133,7 +133,7 @@ class _Sums:
 def _tiles(steps: Steps, size: int, step: int) -> Iterator[_Tile]:
     """All queries, some at a time; every tile begins at a multiple of ``step``."""
     n_queries, n_keys = steps.q.shape[1], steps.k.shape[1]
-    begins, keys = borders(n_keys, size), np.arange(n_keys)
+    begins, keys = _borders(n_keys, size), np.arange(n_keys)
     n_rows = max(1, TILE_NUMBERS // n_keys // step) * step
     for start in range(0, n_queries, n_rows):
         queries = np.arange(start, min(start + n_rows, n_queries))
@@ -176,6 +176,6 @@ def _scaled(steps: Steps, tile: _Tile, head: int) -> Floats:
     return made
 
 
-def borders(n: int, size: int) -> npt.NDArray[np.int64]:
+def _borders(n: int, size: int) -> npt.NDArray[np.int64]:
     """Where each of ``size`` pixels begins among n cells; where there are fewer cells, several show the same one."""
     return np.arange(size) * n // size
