@@ -37,6 +37,13 @@ export const FRAME: Words = {
   document: ["Sentence", "문장"],
   coming: ["This layer is on its way …", "이 층을 가져오는 중입니다 …"],
   failed: ["This page cannot be shown: {reason}", "이 페이지를 보여 줄 수 없습니다: {reason}"],
-  rounded: ["q and k travel as 16-bit numbers: weights differ by at most {error}.", "q와 k를 16비트 정수로 담았습니다. 가중치의 오차는 최대 {error}입니다."],
+  rounded: [
+    "q and k travel as 16-bit numbers: weights differ by at most {error}.",
+    "q와 k를 16비트 정수로 담았습니다. 가중치의 오차는 최대 {error}입니다.",
+  ],
+  rounded_some: [
+    "q and k travel as 16-bit numbers: in the {rows} rows that were compared, weights differ by at most {error}.",
+    "q와 k를 16비트 정수로 담았습니다. 비교한 행 {rows}개에서 가중치의 오차는 최대 {error}입니다.",
+  ],
   title: ["Self-attention, number by number", "숫자로 보는 셀프 어텐션 (self-attention)"],
 };

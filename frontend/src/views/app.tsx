@@ -170,8 +170,10 @@ function Editing({ session }: { session: Session }): JSX.Element | null {
 function Rounding({ session }: { session: Session }): JSX.Element | null {
   const { document } = session.desk.value;
   if (document.storage === "exact") return null;
-  const error = Math.max(...document.facts.flatMap((facts) => facts.error));
-  return <footer class="rounding">{say(FRAME, "rounded", session.choice.lang.value, { error: number(error) })}</footer>;
+  const error = number(Math.max(...document.facts.flatMap((facts) => facts.error)));
+  const rows = Math.min(...document.facts.map((facts) => facts.error_rows ?? facts.n_queries));
+  const isSome = rows < document.facts[0].n_queries;
+  return <footer class="rounding">{say(FRAME, isSome ? "rounded_some" : "rounded", session.choice.lang.value, { error, rows })}</footer>;
 }
 
 /** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), except inside a text field, which has its own. */
