@@ -46,7 +46,7 @@ export function topOf(values: Float32Array, from = 0, to = values.length): numbe
 
 const rowTops = new WeakMap<Layer, Map<number, Float32Array>>();
 /** So long a frame may look for the largest weights of rows that are not all in view. */
-const TOPS_MS = 10;
+const TOPS_MS = 6;
 
 /** The largest weight of a row of pixels, of all its keys or, until these were looked at, of those in view. */
 export type TopOfRow = (row: number) => number;
