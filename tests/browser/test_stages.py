@@ -326,9 +326,10 @@ def test_tokens_are_added_renamed_moved_and_removed(open_stages):
     menu(stages, 1, -1, "Rename", "pupil")
     menu(stages, 5, -1, "Move up")
     menu(stages, 0, -1, "Remove")
-    assert stages.names("weights", "row") == ["pupil", "studies", "deep learning", "today", "carefully"]
+    menu(stages, 0, -1, "Move down")
+    assert stages.names("weights", "row") == ["studies", "pupil", "deep learning", "today", "carefully"]
     assert stages.table("x")[3] == ["0", "0", "0", "0"]
-    for _ in range(4):
+    for _ in range(5):
         stages.button("Undo").click()
     assert stages.table("weights") == shown(MADE["student"]().weights[0])
 
@@ -509,6 +510,12 @@ def test_playing_walks_until_somebody_touches(open_stages, motion):
     stopped = stages.active
     clock.run_for(9000)
     assert stages.active == stopped
+    stages.page.keyboard.press("Space")
+    clock.run_for(4100)
+    assert stages.active != stopped
+    stages.page.keyboard.press("ArrowRight")
+    clock.run_for(9000)
+    assert stages.active == stopped  # the arrow went on in the table that was clicked
     smooth = stages.page.evaluate("matchMedia('(prefers-reduced-motion: no-preference)').matches")
     duration = stages.page.evaluate("getComputedStyle(document.querySelector('.step')).transitionDuration")
     assert (duration != "0s") == smooth == (motion == "no-preference")

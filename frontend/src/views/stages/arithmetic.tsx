@@ -17,7 +17,7 @@ interface Shown {
 /** A number inside an arithmetic, which leads to the cell that it stands in. */
 function Digit({ looking, lang, cell, value, isBare = false }: Shown & { cell: Cell; value: number; isBare?: boolean }): JSX.Element {
   const layer = looking.layers.value[cell.layer];
-  const text = isBare ? number(value) : bracketed(value);
+  const text = isBare || cell.stage === "allowed" ? cellText(cell.stage, value) : bracketed(value);
   return (
     <button type="button" class="digit" aria-label={`${cellName(layer, cell, lang)} ${text}`} onClick={() => looking.follow(cell)}>
       {text}

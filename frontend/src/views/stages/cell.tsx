@@ -13,6 +13,8 @@ export interface CellProps {
   readonly colour: string | undefined;
   readonly isStop: boolean;
   readonly isReadOnly: boolean;
+  /** Which column it is, where not all are shown. */
+  readonly index: number | undefined;
   /** The field in which a new number is typed, where one is. */
   readonly typing: JSX.Element | null;
 }
@@ -22,7 +24,7 @@ export class CellView extends Component<CellProps> {
     return (Object.keys(next) as (keyof CellProps)[]).some((name) => next[name] !== this.props[name]);
   }
 
-  render({ row, column, text, name, title, look, colour, isStop, isReadOnly, typing }: CellProps): JSX.Element {
+  render({ row, column, text, name, title, look, colour, isStop, isReadOnly, index, typing }: CellProps): JSX.Element {
     return (
       <td
         role="gridcell"
@@ -32,6 +34,7 @@ export class CellView extends Component<CellProps> {
         tabIndex={isStop ? 0 : -1}
         aria-label={name}
         aria-readonly={isReadOnly}
+        aria-colindex={index}
         data-row={row}
         data-column={column}
       >

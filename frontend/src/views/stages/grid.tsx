@@ -143,48 +143,21 @@ interface BodyProps extends GridProps {
   readonly isPart: boolean;
 }
 
-function Body({ looking, grid, editable, menus, hands, stop, wrongId, isPart }: BodyProps): JSX.Element {
-  const { choice } = looking.session;
-  const lang = choice.lang.value;
-  const names = useNames(grid, looking, lang);
-  const befores = useBefores(grid, looking);
-  const chosen = chosenIn(grid, looking);
+/** All that the look of a cell depends on, besides its number. */
+interface Seen extends BodyProps {
+  readonly names: ReturnType<typeof cellNames>;
+  readonly befores: readonly (number | null)[];
+  readonly chosen: At;
+  readonly pointed: string | null;
+  readonly sources: ReadonlySet<string>;
+}
+
+function Body(props: BodyProps): JSX.Element {
+  const { looking, grid, menus, stop, isPart } = props;
+  const lang = looking.session.choice.lang.value;
   const [pointed, sources] = useMarks(grid, looking);
-  const typing = hands.typing.value;
-  const width = grid.columns.places.length;
-  const cell = (row: number, column: number): JSX.Element => {
-    const at = row * width + column;
-    const isHidden = grid.hidden?.[at] === 1 || (grid.stage === "allowed" && grid.values[at] === 0);
-    const place = `${grid.rows.places[row].at},${grid.columns.places[column].at}`;
-    const text = cellText(grid.stage, grid.values[at]);
-    const name = (isHidden ? names.hidden : names.open)[at];
-    const before = befores[at];
-    const isTyping = typing?.row === row && typing.column === column;
-    const looks = [
-      editable ?? "derived",
-      isHidden && "hidden",
-      grid.rows.places[row].at === chosen.row && `row-${grid.rows.kind}`,
-      grid.columns.places[column].at === chosen.column && "column-key",
-      place === pointed && "pointed",
-      sources.has(place) && "source",
-      before !== null && "changed",
-    ];
-    return (
-      <CellView
-        key={column}
-        row={row}
-        column={column}
-        text={text}
-        name={grid.stage === "allowed" ? name : `${name} ${text}`}
-        title={before === null ? undefined : `${cellText(grid.stage, before)} → ${text}`}
-        look={looks.filter(Boolean).join(" ")}
-        colour={grid.stage === "weights" && !isHidden ? heat(grid.values[at]) : undefined}
-        isStop={stop.row === row && stop.column === column}
-        isReadOnly={editable === null}
-        typing={isTyping ? <TypingField {...hands.field} typing={typing} label={`${name} ${told("edit.change", lang)}`} wrongId={wrongId} /> : null}
-      />
-    );
-  };
+  const chosen = chosenIn(grid, looking);
+  const seen: Seen = { ...props, names: useNames(grid, looking, lang), befores: useBefores(grid, looking), chosen, pointed, sources };
   return (
     <tbody>
       {grid.rows.places.map((place, row) => (
@@ -200,13 +173,65 @@ function Body({ looking, grid, editable, menus, hands, stop, wrongId, isPart }: 
           >
             <NameText place={place} lang={lang} hasMenu={hasMenu(place, menus)} />
           </th>
-          {grid.columns.places.map((_, column) => cell(row, column))}
+          {grid.columns.places.map((_, column) => cellIn(seen, row, column))}
           {grid.rest && <td class="rest">{number(grid.rest[row])}</td>}
-          {!grid.rest && width < grid.columns.n && <td class="more">…</td>}
+          {!grid.rest && grid.columns.places.length < grid.columns.n && <td class="more">…</td>}
         </tr>
       ))}
     </tbody>
   );
+}
+
+function cellIn(seen: Seen, row: number, column: number): JSX.Element {
+  const { grid, editable, names, befores, stop, isPart } = seen;
+  const at = row * grid.columns.places.length + column;
+  const text = cellText(grid.stage, grid.values[at]);
+  const isHidden = hides(grid, at);
+  const name = (isHidden ? names.hidden : names.open)[at];
+  const before = befores[at];
+  return (
+    <CellView
+      key={column}
+      row={row}
+      column={column}
+      text={text}
+      name={grid.stage === "allowed" ? name : `${name} ${text}`}
+      title={before === null ? undefined : `${cellText(grid.stage, before)} → ${text}`}
+      look={lookOf(seen, row, column)}
+      colour={grid.stage === "weights" && !isHidden ? heat(grid.values[at]) : undefined}
+      isStop={stop.row === row && stop.column === column}
+      isReadOnly={editable === null}
+      index={isPart ? grid.columns.places[column].at + 2 : undefined}
+      typing={typingIn(seen, row, column, name)}
+    />
+  );
+}
+
+function hides({ stage, hidden, values }: Grid, at: number): boolean {
+  return hidden?.[at] === 1 || (stage === "allowed" && values[at] === 0);
+}
+
+function lookOf({ grid, editable, befores, chosen, pointed, sources }: Seen, row: number, column: number): string {
+  const at = row * grid.columns.places.length + column;
+  const [inRow, inColumn] = [grid.rows.places[row].at, grid.columns.places[column].at];
+  const place = `${inRow},${inColumn}`;
+  const looks = [
+    editable ?? "derived",
+    hides(grid, at) && "hidden",
+    inRow === chosen.row && `row-${grid.rows.kind}`,
+    inColumn === chosen.column && "column-key",
+    place === pointed && "pointed",
+    sources.has(place) && "source",
+    befores[at] !== null && "changed",
+  ];
+  return looks.filter(Boolean).join(" ");
+}
+
+function typingIn({ hands, looking, wrongId }: Seen, row: number, column: number, name: string): JSX.Element | null {
+  const typing = hands.typing.value;
+  if (typing?.row !== row || typing.column !== column) return null;
+  const label = `${name} ${told("edit.change", looking.session.choice.lang.value)}`;
+  return <TypingField {...hands.field} typing={typing} label={label} wrongId={wrongId} />;
 }
 
 function heat(weight: number): string {

@@ -46,18 +46,24 @@ export function StageView({ session }: { session: Session }): JSX.Element {
       </div>
       <div class="columns">
         <Road looking={looking} />
-        <aside class="aside">
-          <Walk looking={looking} />
-          <StageText looking={looking} />
-          <OriginPanel looking={looking} />
-          <Spoken looking={looking} />
-        </aside>
+        <Aside looking={looking} />
       </div>
       <div class="under">
         <WholeExplanation looking={looking} isOpen={isOpen.value} toggle={(open) => (isOpen.value = open)} />
         <Keys lang={session.choice.lang.value} />
       </div>
     </div>
+  );
+}
+
+function Aside({ looking }: { looking: Looking }): JSX.Element {
+  return (
+    <aside class={looking.kept.value === null ? "aside" : "aside keeping"}>
+      <Walk looking={looking} />
+      <StageText looking={looking} />
+      <OriginPanel looking={looking} />
+      <Spoken looking={looking} />
+    </aside>
   );
 }
 
