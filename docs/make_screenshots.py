@@ -25,7 +25,7 @@ IN_THE_DOCS = [  # file, page, address, language, colours, size
     ("page.stages.en", "student", "view=stages&stage=weights", "en", "light", {"width": 1800, "height": 1240}),
     ("page.stages.ko", "student", "view=stages&stage=weights", "ko", "light", {"width": 1800, "height": 1240}),
     ("page.heads.en", "heads", "view=heads&layer=3&head=3&query=40", "en", "light", WIDE),
-    ("page.map.ko", "long", "view=map&query=1900&key=1899", "ko", "dark", WIDE),
+    ("page.map.ko", "long", "view=map&head=3&query=1900&key=1899", "ko", "dark", WIDE),
     ("page.compare.en", "pair", "view=compare&layer=1", "en", "light", WIDE),
 ]
 
