@@ -36,6 +36,7 @@ export function StageView({ session }: { session: Session }): JSX.Element {
       ref={view}
       class="stages"
       tabIndex={-1}
+      onKeyDownCapture={(event) => paused(event, looking)}
       onKeyDown={(event) => walked(event, looking)}
       onPointerDown={(event) => paused(event, looking)}
     >
@@ -85,27 +86,29 @@ function useKeysOfPage(looking: Looking, view: { current: HTMLElement | null }):
     const page = view.current!.ownerDocument;
     if (view.current!.closest("#jumok-page") === null) return;
     const pressed = (event: KeyboardEvent): void => {
-      if (event.target === page.body) walked(event, looking);
+      if (event.target !== page.body) return;
+      paused(event, looking);
+      walked(event, looking);
     };
     page.addEventListener("keydown", pressed);
     return () => page.removeEventListener("keydown", pressed);
   }, [looking]);
 }
 
-/** [ and ] step, the space bar plays; whatever else is pressed stops the playing. */
+/** [ and ] step, the space bar plays. */
 function walked(event: KeyboardEvent, looking: Looking): void {
-  if (isOn(event, "input, textarea") || event.ctrlKey || event.metaKey || event.altKey || event.key === "Shift") return;
+  if (isOn(event, "input, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
   const by = { "]": 1, "[": -1 }[event.key] as 1 | -1 | undefined;
   const isPlay = event.key === " " && !isOn(event, "button, select, summary");
   if (by !== undefined || isPlay) event.preventDefault();
   if (isPlay) looking.playing.value = !looking.playing.peek();
-  else paused(event, looking);
   if (by !== undefined) looking.step(by);
 }
 
-/** Whoever does something else than to press the button that plays, wants to look. */
+/** Whoever does something else than to play wants to look. */
 function paused(event: Event, looking: Looking): void {
-  if (!isOn(event, ".play")) looking.playing.value = false;
+  const isToPlay = isOn(event, ".play") || (event instanceof KeyboardEvent && event.key === " ");
+  if (!isToPlay) looking.playing.value = false;
 }
 
 function isOn(event: Event, selector: string): boolean {
