@@ -3,7 +3,10 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { number, shown } from "../../explanation/words";
-import type { Joined, Origin, Rest, Rotated, Saying, Scaled, Share, Softmax, Step, Sum, Term } from "../../engine/origin";
+import type { Change } from "../../engine/changes";
+import type {
+  Joined, Origin, Rest, Rotated, Saying, Scaled, Share, Softmax, Step, Sum, Term,
+} from "../../engine/origin";
 import type { Cell, Lang } from "../../engine/record";
 import type { Looking } from "./looking";
 import { cellName, cellText } from "./names";
@@ -14,12 +17,24 @@ interface Shown {
   readonly lang: Lang;
 }
 
+interface DigitProps extends Shown {
+  readonly cell: Cell;
+  readonly value: number;
+  /** Not in brackets where it is negative. */
+  readonly isBare?: boolean;
+}
+
 /** A number inside an arithmetic, which leads to the cell that it stands in. */
-function Digit({ looking, lang, cell, value, isBare = false }: Shown & { cell: Cell; value: number; isBare?: boolean }): JSX.Element {
+function Digit({ looking, lang, cell, value, isBare = false }: DigitProps): JSX.Element {
   const layer = looking.layers.value[cell.layer];
   const text = isBare || cell.stage === "allowed" ? cellText(cell.stage, value) : bracketed(value);
   return (
-    <button type="button" class="digit" aria-label={`${cellName(layer, cell, lang)} ${text}`} onClick={() => looking.follow(cell)}>
+    <button
+      type="button"
+      class="digit"
+      aria-label={`${cellName(layer, cell, lang)} ${text}`}
+      onClick={() => looking.follow(cell)}
+    >
       {text}
     </button>
   );
@@ -100,16 +115,20 @@ function Result({ value, children }: { value: number; children: ComponentChildre
 function Chained({ origin, ...shared }: Shown & { origin: Extract<Origin, { kind: "chained" }> }): JSX.Element {
   const { from, output, residual, code, value } = origin;
   const { lang } = shared;
+  const added = (cell: Cell, number: number, word: string): JSX.Element => (
+    <Piece><Digit {...shared} cell={cell} value={number} /> {told(word, lang)}</Piece>
+  );
   const parts = [
-    <Piece><Digit {...shared} cell={from[0]} value={output} /> {told("origin.output", lang)}</Piece>,
-    ...(residual === null ? [] : [<Piece><Digit {...shared} cell={from[1]} value={residual} /> {told("origin.residual", lang)}</Piece>]),
+    added(from[0], output, "origin.output"),
+    ...(residual === null ? [] : [added(from[1], residual, "origin.residual")]),
     ...(code === null ? [] : [<Piece>{bracketed(code)} {told("origin.code", lang)}</Piece>]),
   ];
   return <Result value={value}><Added parts={parts} /></Result>;
 }
 
 /** Two dimensions turn together: first the turn, then what each of them was before. */
-function Turned({ origin: { position, angle, own, partner, value }, ...shared }: Shown & { origin: Rotated }): JSX.Element {
+function Turned({ origin, ...shared }: Shown & { origin: Rotated }): JSX.Element {
+  const { position, angle, own, partner, value } = origin;
   const parts = [own, partner].map(({ sum, factor }) => <Piece>{bracketed(sum)}×{bracketed(factor)}</Piece>);
   return (
     <>
@@ -158,11 +177,14 @@ function Shares({ origin, ...shared }: Shown & { origin: Softmax }): JSX.Element
   const { cell, shares, rest, sink, top, total, exp, value, n_hidden } = origin;
   const own: Share | undefined = shares.find((share) => share.key === cell.column);
   const parts = [
-    ...shares.map((share) => <Piece>{shown(share.name)} <Raised {...shared} share={share} top={top} /> = {number(share.exp)}</Piece>),
+    ...shares.map((share) => (
+      <Piece>{shown(share.name)} <Raised {...shared} share={share} top={top} /> = {number(share.exp)}</Piece>
+    )),
     ...restOf(rest, lang),
     ...(sink === null ? [] : [<Piece>{number(sink.exp)} {told("origin.sink", lang)}</Piece>]),
   ];
-  const denominator = [...shares.map((share) => number(share.exp)), ...(rest ? ["…"] : []), ...(sink ? [number(sink.exp)] : [])];
+  const exps = [...shares, ...(sink === null ? [] : [sink])].map((one) => number(one.exp));
+  const denominator = rest === null ? exps : [...exps, "…"];
   return (
     <>
       <p class="sum">
@@ -211,7 +233,8 @@ function ruleText(saying: Exclude<Saying, { parts: unknown }>, lang: Lang): stri
   const said = `rule.${saying.kind}.${saying.allows ? "yes" : "no"}`;
   if (saying.kind !== "window") return told(said, lang, numbersIn(saying));
   const { back } = saying;
-  return told(said, lang, { ...numbersIn(saying), distance: told(back < 0 ? "rule.ahead" : "rule.back", lang, { n: Math.abs(back) }) });
+  const distance = told(back < 0 ? "rule.ahead" : "rule.back", lang, { n: Math.abs(back) });
+  return told(said, lang, { ...numbersIn(saying), distance });
 }
 
 /** What a saying says, without the word that tells which kind it is. */
@@ -224,12 +247,12 @@ function numbersIn(saying: Saying): Readonly<Record<string, number>> {
 export function OriginPanel({ looking }: { looking: Looking }): JSX.Element {
   const lang = looking.session.choice.lang.value;
   const origin = looking.origin.value;
-  const text = useRef<HTMLDivElement>(null);
   const back = useRef<HTMLButtonElement>(null);
   const isFollowed = looking.trail.value.length > 0;
   useEffect(() => {
     // The digit that was pressed is gone with its arithmetic: whoever followed it with the keyboard goes on from here.
-    if (isFollowed && text.current!.ownerDocument.activeElement === text.current!.ownerDocument.body) back.current!.focus();
+    const page = back.current?.ownerDocument;
+    if (isFollowed && page?.activeElement === page?.body) back.current!.focus();
   }, [origin]);
   return (
     <section class="origin" aria-labelledby="origin-title">
@@ -239,7 +262,7 @@ export function OriginPanel({ looking }: { looking: Looking }): JSX.Element {
           <button ref={back} type="button" onClick={() => looking.back()}>← {told("back", lang)}</button>
         )}
       </div>
-      <div ref={text} class="arithmetic">
+      <div class="arithmetic">
         {origin && <Told looking={looking} lang={lang} origin={origin} />}
       </div>
       {looking.kept.value === null && <p class="quiet hint">{told("origin.hint", lang)}</p>}
@@ -260,9 +283,13 @@ function Told({ looking, lang, origin }: Shown & { origin: Origin }): JSX.Elemen
       <Arithmetic looking={looking} lang={lang} origin={origin} />
       {kind === "given" && <p>{told("origin.given", lang)} {canEdit(looking, cell) && told("origin.editable", lang)}</p>}
       {isRounded && <p class="quiet">{told("origin.rounded", lang)} <span class="full">{String(value)}</span></p>}
-      {change && <p class="change">{told("origin.changed", lang, { before: cellText(cell.stage, change.before), after: cellText(cell.stage, change.after) })}</p>}
+      {change && <p class="change">{told("origin.changed", lang, textsOf(change))}</p>}
     </>
   );
+}
+
+function textsOf({ cell: { stage }, before, after }: Change): { before: string; after: string } {
+  return { before: cellText(stage, before), after: cellText(stage, after) };
 }
 
 /** Whether a given number is one that a person may change here. */
@@ -273,7 +300,7 @@ function canEdit({ session }: Looking, cell: Cell): boolean {
 const QUIET_MS = 700;
 
 /**
- * What is seen beside the tables, for ears: the stage that the walk came to, and the arithmetic of a number that was kept.
+ * What is seen beside the tables, for ears: the stage that the walk came to, the arithmetic of a number that was kept.
  * Not of every one that the mouse went over, and after a while, so that quick steps are not all told.
  */
 export function Spoken({ looking }: { looking: Looking }): JSX.Element {
@@ -283,7 +310,8 @@ export function Spoken({ looking }: { looking: Looking }): JSX.Element {
   const origin = looking.origin.value;
   const arrived = looking.arrived.value;
   const saySoon = (selector: string): (() => void) => {
-    const timer = setTimeout(() => (said.value = own.current!.parentElement!.querySelector(selector)!.textContent), QUIET_MS);
+    const text = (): string => own.current!.parentElement!.querySelector(selector)!.textContent;
+    const timer = setTimeout(() => (said.value = text()), QUIET_MS);
     return () => clearTimeout(timer);
   };
   useEffect(() => (kept === null ? undefined : saySoon(".arithmetic")), [kept, origin]);

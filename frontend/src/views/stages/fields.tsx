@@ -21,15 +21,29 @@ export function Scaling({ looking }: { looking: Looking }): JSX.Element | null {
     <div class="fields">
       <label class="field">
         <span>{told("scale", lang)}</span>
-        <select value={made.scale === null ? "usual" : "own"} onChange={(event) => set(event.currentTarget.value === "own" ? usual : null)}>
+        <select
+          value={made.scale === null ? "usual" : "own"}
+          onChange={(event) => set(event.currentTarget.value === "own" ? usual : null)}
+        >
           <option value="usual">{`1/√${width} = ${number(usual)}`}</option>
           <option value="own">{told("scale.own", lang)}</option>
         </select>
       </label>
       {made.scale !== null && (
-        <NumberField looking={looking} label={told("scale.value", lang)} isLabelHidden value={made.scale} edit={(value) => ({ set: "scale", layer, value })} />
+        <NumberField
+          looking={looking}
+          label={told("scale.value", lang)}
+          isLabelHidden
+          value={made.scale}
+          edit={(value) => ({ set: "scale", layer, value })}
+        />
       )}
-      <NumberField looking={looking} label={told("temperature", lang)} value={made.temperature} edit={(value) => ({ set: "temperature", layer, value })} />
+      <NumberField
+        looking={looking}
+        label={told("temperature", lang)}
+        value={made.temperature}
+        edit={(value) => ({ set: "temperature", layer, value })}
+      />
     </div>
   );
 }

@@ -157,7 +157,9 @@ function Body(props: BodyProps): JSX.Element {
   const lang = looking.session.choice.lang.value;
   const [pointed, sources] = useMarks(grid, looking);
   const chosen = chosenIn(grid, looking);
-  const seen: Seen = { ...props, names: useNames(grid, looking, lang), befores: useBefores(grid, looking), chosen, pointed, sources };
+  const names = useNames(grid, looking, lang);
+  const befores = useBefores(grid, looking);
+  const seen: Seen = { ...props, names, befores, chosen, pointed, sources };
   return (
     <tbody>
       {grid.rows.places.map((place, row) => (
@@ -243,7 +245,8 @@ function heat(weight: number): string {
 function useNames(grid: Grid, looking: Looking, lang: Lang): ReturnType<typeof cellNames> {
   const asking = looking.session.layer.value!.tokens[looking.session.choice.query.value];
   const query = asking ? nameOf(asking) : "";
-  const named = [...grid.rows.places, ...grid.columns.places].map(({ at, name }) => (typeof name === "object" ? at : name)).join("\0");
+  const places = [...grid.rows.places, ...grid.columns.places];
+  const named = places.map(({ at, name }) => (typeof name === "object" ? at : name)).join("\0");
   return useMemo(() => cellNames(grid, lang, query), [named, lang, grid.stage, query, grid.columns.places.length]);
 }
 
@@ -260,7 +263,8 @@ function useBefores(grid: Grid, looking: Looking): readonly (number | null)[] {
 
 /** The cell whose arithmetic is shown, if it stands here, and those that it was made from. */
 function useMarks(grid: Grid, looking: Looking): [string | null, ReadonlySet<string>] {
-  const here = (cell: Cell): boolean => cell.layer === grid.layer && cell.stage === grid.stage && (cell.head === grid.head || grid.head === 0);
+  const { layer, stage, head } = grid;
+  const here = (cell: Cell): boolean => cell.layer === layer && cell.stage === stage && (cell.head === head || head === 0);
   const cell = looking.cell.value;
   const from = looking.origin.value?.from ?? [];
   return [here(cell) ? placeIn(cell) : null, new Set(from.filter(here).map(placeIn))];

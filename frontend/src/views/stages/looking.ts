@@ -31,7 +31,10 @@ export class Looking {
   constructor(readonly session: Session) {
     this.layers = computed(() => layersOf(session));
     this.cell = computed(() => this.#cell());
-    this.origin = computed(() => (hasCell(this.layers.value, this.cell.value) ? originOf(this.layers.value, this.cell.value) : null));
+    this.origin = computed(() => {
+      const [layers, cell] = [this.layers.value, this.cell.value];
+      return hasCell(layers, cell) ? originOf(layers, cell) : null;
+    });
     this.changes = computed(() => {
       const { before, made } = session.desk.value;
       return before.value && made.value ? changes(before.value, made.value) : null;

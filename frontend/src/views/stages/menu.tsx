@@ -48,7 +48,14 @@ export function AxisMenu({ looking, of, lang, close }: MenuProps): JSX.Element {
       {naming.value === null ? (
         <Items looking={looking} of={of} lang={lang} apply={apply} close={close} name={(one) => (naming.value = one)} />
       ) : (
-        <NameField of={of} lang={lang} text={naming.value === "rename" ? name : ""} naming={naming.value} apply={apply} close={close} />
+        <NameField
+          of={of}
+          lang={lang}
+          text={naming.value === "rename" ? name : ""}
+          naming={naming.value}
+          apply={apply}
+          close={close}
+        />
       )}
       {wrong.value !== null && <p class="refused" role="alert">{wrong.value}</p>}
     </div>

@@ -21,7 +21,10 @@ const REFUSALS: Readonly<Record<Reason, readonly [en: string, ko: string]>> = {
   too_many_dimensions: ["At most {most:int} dimensions.", "차원은 {most:int}개까지 쓸 수 있습니다."],
   no_such_place: ["This place is no longer there.", "그 자리가 더는 없습니다."],
   no_such_table: ["This table is no longer there.", "그 표가 더는 없습니다."],
-  chained: ["This x is made by the layer before. Edit that layer, or the weights.", "이 x는 앞 층이 만든 것입니다. 앞 층이나 가중치 행렬을 고치십시오."],
+  chained: [
+    "This x is made by the layer before. Edit that layer, or the weights.",
+    "이 x는 앞 층이 만든 것입니다. 앞 층이나 가중치 행렬을 고치십시오.",
+  ],
   nothing_allowed: ["Then no token could read any. One must stay open.", "그러면 볼 수 있는 토큰이 하나도 없게 됩니다. 하나는 남겨 두십시오."],
   rotary: [
     "This layer turns its dimensions in pairs (rotary positions), so none can be added, removed or moved.",

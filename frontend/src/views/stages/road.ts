@@ -207,7 +207,9 @@ function gridOf(layer: Layer, stage: Stage, looked: Looked, axes: Axes): Grid {
   rows.places.forEach((row, r) => {
     const line = lineOf(layer, stage, head, query, row.at);
     columns.places.forEach((column, c) => (values[r * width + c] = line(column.at)));
-    if (hidden) columns.places.forEach((column, c) => (hidden[r * width + c] = 1 - rowsOf(layer, head, row.at).allowed[column.at]));
+    if (hidden === null) return;
+    const { allowed } = rowsOf(layer, head, row.at);
+    columns.places.forEach((column, c) => (hidden[r * width + c] = 1 - allowed[column.at]));
   });
   const isPart = stage === "weights" && width < columns.n;
   const rest = isPart ? Float64Array.from(rows.places, ({ at: row }) => restOf(rowsOf(layer, head, row), columns)) : null;
@@ -304,5 +306,5 @@ export function placeIn(cell: Cell): string {
 /** Whether two cells hold the same number. */
 export function isSame(a: Cell | null, b: Cell | null): boolean {
   if (a === null || b === null) return a === b;
-  return a.layer === b.layer && a.stage === b.stage && a.head === b.head && a.row === b.row && a.column === b.column && a.query === b.query;
+  return (["layer", "stage", "head", "row", "column", "query"] as const).every((part) => a[part] === b[part]);
 }

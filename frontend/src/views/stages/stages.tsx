@@ -17,14 +17,13 @@ import type { Editable } from "./hands";
 import { Looking } from "./looking";
 import { AxisMenu, type MenuOf } from "./menu";
 import { SYMBOLS } from "./names";
-import { gridsOf, isWindowed, MANY_DIMENSIONS, rowsOf, stopsOf, type Grid, type Stop } from "./road";
+import { gridsOf, isWindowed, MANY_DIMENSIONS, rowsOf, stopsOf, type Axis, type Grid, type Stop } from "./road";
 import css from "./stages.css";
 import { Formula, StageText, titleOf, Walk, WholeExplanation } from "./walk";
 import { KEYS, told } from "./words";
 
 export function StageView({ session }: { session: Session }): JSX.Element {
   const looking = useMemo(() => new Looking(session), [session]);
-  const isOpen = useSignal(false);
   const view = useRef<HTMLDivElement>(null);
   useArrival(looking, view);
   useKeysOfPage(looking, view);
@@ -50,7 +49,7 @@ export function StageView({ session }: { session: Session }): JSX.Element {
         <Aside looking={looking} />
       </div>
       <div class="under">
-        <WholeExplanation looking={looking} isOpen={isOpen.value} toggle={(open) => (isOpen.value = open)} />
+        <WholeExplanation looking={looking} />
         <Keys lang={session.choice.lang.value} />
       </div>
     </div>
@@ -133,7 +132,12 @@ function Choosing({ looking }: { looking: Looking }): JSX.Element {
       <Records session={session} layer={layer} lang={lang} />
       <div class="picker of-query">
         <span class="picker-label">{say(FRAME, "query", lang)}</span>
-        <Picker tokens={layer.tokens} chosen={choice.query.value} label={say(FRAME, "query", lang)} choose={(query) => choose({ query })} />
+        <Picker
+          tokens={layer.tokens}
+          chosen={choice.query.value}
+          label={say(FRAME, "query", lang)}
+          choose={(query) => choose({ query })}
+        />
       </div>
       <div class="picker of-key">
         <span class="picker-label">{say(FRAME, "key", lang)}</span>
@@ -159,7 +163,9 @@ interface SelectProps {
 
 /** For a long record: a list instead of a strip. */
 function TokenSelect({ tokens, chosen, label, choose, below }: SelectProps): JSX.Element {
-  const options = useMemo(() => tokens.map((token, at) => <option key={at} value={at}>{`${at}: ${nameOf(token)}`}</option>), [tokens]);
+  const options = useMemo(() => {
+    return tokens.map((token, at) => <option key={at} value={at}>{`${at}: ${nameOf(token)}`}</option>);
+  }, [tokens]);
   return (
     <span class="field">
       <select aria-label={label} value={chosen} onChange={(event) => choose(Number(event.currentTarget.value))}>
@@ -183,7 +189,10 @@ function Records({ session, layer, lang }: { session: Session; layer: Layer; lan
       {choosers.map(([what, names]) => (
         <label key={what} class="field">
           <span>{say(FRAME, what, lang)}</span>
-          <select value={choice[what].value} onChange={(event) => session.choose({ [what]: Number(event.currentTarget.value) })}>
+          <select
+            value={choice[what].value}
+            onChange={(event) => session.choose({ [what]: Number(event.currentTarget.value) })}
+          >
             {names.map((name, at) => <option key={at} value={at}>{name}</option>)}
           </select>
         </label>
@@ -214,20 +223,20 @@ function Road({ looking }: { looking: Looking }): JSX.Element {
     .map((stop) => <Step key={stop} looking={looking} stop={stop} n={stops.indexOf(stop) + 1} grids={grids} />);
   return (
     <div class="roads">
-    <div class="road" role="region" aria-label={told("road", lang)}>
-      <Notes looking={looking} grids={grids} />
-      {stops.includes("x") ? (
-        <div class={isNarrow(grids, ["x", "w_q", "q"], MOST_SIDE_BY_SIDE) ? "band few" : "band"}>
-          {steps(["x"])}
-          <div class="lanes">{steps(["q", "k", "v"])}</div>
-        </div>
-      ) : (
-        <div class="band given">{steps(["q", "k", "v"])}</div>
-      )}
-      <div class="band">{steps(["scores", "scaled", "allowed", "weights"])}</div>
-      <div class="band">{steps(["weighted_values", "mixed", "output"])}</div>
-      {!stops.includes("v") && <p class="note">{told("no.values", lang)}</p>}
-    </div>
+      <div class="road" role="region" aria-label={told("road", lang)}>
+        <Notes looking={looking} grids={grids} />
+        {stops.includes("x") ? (
+          <div class={isNarrow(grids, ["x", "w_q", "q"], MOST_SIDE_BY_SIDE) ? "band few" : "band"}>
+            {steps(["x"])}
+            <div class="lanes">{steps(["q", "k", "v"])}</div>
+          </div>
+        ) : (
+          <div class="band given">{steps(["q", "k", "v"])}</div>
+        )}
+        <div class="band">{steps(["scores", "scaled", "allowed", "weights"])}</div>
+        <div class="band">{steps(["weighted_values", "mixed", "output"])}</div>
+        {!stops.includes("v") && <p class="note">{told("no.values", lang)}</p>}
+      </div>
     </div>
   );
 }
@@ -256,7 +265,13 @@ function Step({ looking, stop, n, grids }: StepProps): JSX.Element {
   const matrix = BEFORE[stop] ? grids.get(BEFORE[stop]) : undefined;
   const query = layer.tokens[looking.session.choice.query.value];
   return (
-    <section class={isActive ? "step active" : "step"} data-stop={stop} data-n={n} aria-labelledby={`step-${stop}`} aria-current={isActive ? "step" : undefined}>
+    <section
+      class={isActive ? "step active" : "step"}
+      data-stop={stop}
+      data-n={n}
+      aria-labelledby={`step-${stop}`}
+      aria-current={isActive ? "step" : undefined}
+    >
       <h2 id={`step-${stop}`}>
         <span class="step-number">{n}</span>{" "}
         {told(titleOf(layer, stop), lang)} <Mathy text={formulaOf(layer, stop)} />
@@ -336,9 +351,18 @@ function Adding({ looking }: { looking: Looking }): JSX.Element | null {
 /** Rows in which nothing may be read. */
 function Nothing({ looking, layer }: { looking: Looking; layer: Layer }): JSX.Element | null {
   const { head, lang } = looking.session.choice;
-  const barred = isWindowed(layer) ? [] : layer.tokens.filter((_, query) => !rowsOf(layer, head.value, query).allowed.includes(1));
+  if (isWindowed(layer)) return null;
+  const barred = layer.tokens.filter((_, query) => !rowsOf(layer, head.value, query).allowed.includes(1));
   if (barred.length === 0) return null;
   return <p class="note">{barred.map((token) => told("nothing.allowed", lang.value, { token: nameOf(token) })).join(" ")}</p>;
+}
+
+/** The dimensions of q, where they are many; else those of the widest table. */
+function widestOf(grids: ReadonlyMap<Stage, Grid>): Axis {
+  const q = grids.get("q")!.columns;
+  if (q.n > MANY_DIMENSIONS) return q;
+  const axes = [...grids.values()].flatMap(({ rows, columns }) => [rows, columns]);
+  return axes.filter(({ kind }) => kind === "dimension").reduce((most, one) => (one.n > most.n ? one : most), q);
 }
 
 /** What of the record is shown, and why it cannot be edited where it cannot. */
@@ -348,9 +372,9 @@ function Notes({ looking, grids }: { looking: Looking; grids: ReadonlyMap<Stage,
   const made = layer.value!;
   const sheet = desk.value.sheet.value;
   const scores = grids.get("scores")!;
-  const q = grids.get("q")!.columns;
-  const widest = q.n > MANY_DIMENSIONS ? q : [...grids.values()].flatMap(({ rows, columns }) => [rows, columns]).filter(({ kind }) => kind === "dimension").sort((a, b) => b.n - a.n)[0];
+  const widest = widestOf(grids);
   const all = looking.allDimensions;
+  const isMade = sheet !== null && choice.layer.value > 0 && sheet.layers[choice.layer.value].x === null;
   const why = isWindowed(made) || made.x ? "not.editable.large" : "not.editable.parts";
   return (
     <>
@@ -360,11 +384,13 @@ function Notes({ looking, grids }: { looking: Looking; grids: ReadonlyMap<Stage,
       {widest.n > MANY_DIMENSIONS && (
         <p class="note">
           {!all.value && told("window.dimensions", lang, { shown: widest.places.length, n: widest.n })}{" "}
-          <button type="button" onClick={() => (all.value = !all.value)}>{told(all.value ? "window.some" : "window.all", lang)}</button>
+          <button type="button" onClick={() => (all.value = !all.value)}>
+            {told(all.value ? "window.some" : "window.all", lang)}
+          </button>
         </p>
       )}
       {(sheet === null || isWindowed(made)) && <p class="note">{told("not.editable", lang, { reason: told(why, lang) })}</p>}
-      {sheet !== null && choice.layer.value > 0 && sheet.layers[choice.layer.value].x === null && <p class="note">{told("layer.made", lang)}</p>}
+      {isMade && <p class="note">{told("layer.made", lang)}</p>}
     </>
   );
 }

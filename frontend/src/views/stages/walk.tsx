@@ -1,5 +1,6 @@
 /** Walking the stages: the formula with the active part marked, previous, next, play, and what is so at each stage. */
 import type { ComponentChildren, JSX } from "preact";
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { sectionsOf, stageSentences } from "../../explanation/explain";
 import { number } from "../../explanation/words";
@@ -80,7 +81,11 @@ export function Walk({ looking }: { looking: Looking }): JSX.Element {
   const playing = looking.playing.value;
   useEffect(() => {
     if (!playing) return;
-    const timer = setTimeout(() => (at === stops.length - 1 ? (looking.playing.value = false) : looking.step(1)), STAGE_MS);
+    const on = (): void => {
+      if (at === stops.length - 1) looking.playing.value = false;
+      else looking.step(1);
+    };
+    const timer = setTimeout(on, STAGE_MS);
     return () => clearTimeout(timer);
   }, [playing, stop]);
   const play = (): void => {
@@ -89,17 +94,31 @@ export function Walk({ looking }: { looking: Looking }): JSX.Element {
   };
   return (
     <div class="walk" role="group" aria-label={told("walk", lang)}>
-      <button type="button" disabled={at === 0} aria-label={told("previous", lang)} title={`${told("previous", lang)} [`} onClick={() => looking.step(-1)}>
-        ←
-      </button>
+      <StepButton looking={looking} word="previous" sign="←" keys="[" by={-1} isOff={at === 0} />
       <button type="button" class="play" onClick={play}>
         {told(playing ? "pause" : "play", lang)}
       </button>
-      <button type="button" disabled={at === stops.length - 1} aria-label={told("next", lang)} title={`${told("next", lang)} ]`} onClick={() => looking.step(1)}>
-        →
-      </button>
+      <StepButton looking={looking} word="next" sign="→" keys="]" by={1} isOff={at === stops.length - 1} />
       <span class="quiet">{told("at.stage", lang, { n: at + 1, of: stops.length })}</span>
     </div>
+  );
+}
+
+interface StepProps {
+  readonly looking: Looking;
+  readonly word: string;
+  readonly sign: string;
+  readonly keys: string;
+  readonly by: 1 | -1;
+  readonly isOff: boolean;
+}
+
+function StepButton({ looking, word, sign, keys, by, isOff }: StepProps): JSX.Element {
+  const name = told(word, looking.session.choice.lang.value);
+  return (
+    <button type="button" disabled={isOff} aria-label={name} title={`${name} ${keys}`} onClick={() => looking.step(by)}>
+      {sign}
+    </button>
   );
 }
 
@@ -108,7 +127,8 @@ export function StageText({ looking }: { looking: Looking }): JSX.Element {
   const { choice, layer } = looking.session;
   const lang = choice.lang.value;
   const stop = looking.stop.value;
-  const stages: Stage[] = titleOf(layer.value!, stop) === "title.output" && stop === "mixed" ? ["mixed", "output"] : [stop];
+  const isOutput = stop === "mixed" && titleOf(layer.value!, stop) === "title.output";
+  const stages: Stage[] = isOutput ? ["mixed", "output"] : [stop];
   const sentences = stages.flatMap((stage) => {
     return stageSentences(layer.value!, stage, choice.head.value, choice.query.value, choice.key.value, lang);
   });
@@ -122,14 +142,15 @@ export function StageText({ looking }: { looking: Looking }): JSX.Element {
 }
 
 /** All of `jumok explain` for the chosen query, made when it is asked for. */
-export function WholeExplanation({ looking, isOpen, toggle }: { looking: Looking; isOpen: boolean; toggle: (isOpen: boolean) => void }): JSX.Element {
+export function WholeExplanation({ looking }: { looking: Looking }): JSX.Element {
+  const isOpen = useSignal(false);
   const { choice, layer } = looking.session;
   const lang = choice.lang.value;
   const token = nameOf(layer.value!.tokens[choice.query.value]);
   return (
-    <details class="whole" open={isOpen} onToggle={(event) => toggle(event.currentTarget.open)}>
+    <details class="whole" open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
       <summary>{told("whole", lang, { token })}</summary>
-      {isOpen && <Sections looking={looking} lang={lang} />}
+      {isOpen.value && <Sections looking={looking} lang={lang} />}
     </details>
   );
 }
@@ -161,7 +182,8 @@ function Lines({ lines }: { lines: readonly (readonly [boolean, string])[] }): J
   return (
     <>
       {runs.map(({ isList, texts }, at) => {
-        return isList ? <ul key={at}>{texts.map((text, n) => <li key={n}>{text}</li>)}</ul> : texts.map((text, n) => <p key={`${at}.${n}`}>{text}</p>);
+        if (isList) return <ul key={at}>{texts.map((text, n) => <li key={n}>{text}</li>)}</ul>;
+        return texts.map((text, n) => <p key={`${at}.${n}`}>{text}</p>);
       })}
     </>
   );

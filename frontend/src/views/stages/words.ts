@@ -41,7 +41,10 @@ const STAGES_WORDS: Words = {
   "cell.allowed": ["{row} may read {column}", "{row:은/는} {column:을/를} 볼 수 있음"],
   "cell.hidden": ["{row} may not read {column}: hidden by the mask", "{row:은/는} {column:을/를} 볼 수 없음: 마스크로 가려짐"],
   "cell.weights": ["{row} attends to {column},", "{row:이/가} {column:을/를} 참고하는 가중치"],
-  "cell.weights.hidden": ["{row} does not attend to {column}, hidden by the mask:", "{row:은/는} {column:을/를} 참고하지 않음, 마스크로 가려짐:"],
+  "cell.weights.hidden": [
+    "{row} does not attend to {column}, hidden by the mask:",
+    "{row:은/는} {column:을/를} 참고하지 않음, 마스크로 가려짐:",
+  ],
   "cell.weighted_values": ["what {row} hands over to {query}, {column:e}:", "{row:이/가} {query}에게 전달하는 것, {column:e}:"],
   "cell.mixed": ["weighted sum of {row}, {column:e}:", "{row}의 가중합, {column:e}:"],
   "cell.output": ["output of {row}, {column:e}:", "{row}의 출력, {column:e}:"],
@@ -82,10 +85,16 @@ const STAGES_WORDS: Words = {
   "origin.softcap": ["(soft cap)", "(소프트 캡)"],
   "origin.temperature": ["(temperature)", "(온도)"],
   "origin.position": ["(position bias)", "(위치 편향)"],
-  "origin.turned": ["Turned by its position ({position:int}): {angle:n} radians", "위치({position:int})만큼 회전: {angle:n}라디안"],
+  "origin.turned": [
+    "Turned by its position ({position:int}): {angle:n} radians",
+    "위치({position:int})만큼 회전: {angle:n}라디안",
+  ],
   "origin.own": ["where {name:dim} before the turn is", "회전하기 전의 {name:dim}:"],
   "origin.hidden": ["The mask hides this key, so its weight is 0.", "마스크가 이 키를 가리므로 가중치는 0입니다."],
-  "origin.top": ["{top:n} is the largest score of the row; taking it off changes no share.", "{top:n}: 이 행에서 가장 큰 점수입니다. 빼도 몫은 그대로입니다."],
+  "origin.top": [
+    "{top:n} is the largest score of the row; taking it off changes no share.",
+    "{top:n}: 이 행에서 가장 큰 점수입니다. 빼도 몫은 그대로입니다.",
+  ],
   "origin.n_hidden": ["{n:int} hidden by the mask take no part.", "마스크로 가려진 {n:int}개는 빠집니다."],
   "origin.joined": ["The same number as in the weighted sum of head {head:int}", "헤드 {head:int}의 가중합에 있는 숫자입니다"],
 
@@ -93,16 +102,34 @@ const STAGES_WORDS: Words = {
   "rule.everything": ["Every query may read every key.", "모든 쿼리가 모든 키를 볼 수 있습니다."],
   "rule.table.yes": ["The mask’s table lets it be read.", "마스크 표에서 볼 수 있게 되어 있습니다."],
   "rule.table.no": ["The mask’s table hides it.", "마스크 표에서 가려져 있습니다."],
-  "rule.causal.yes": ["Causal: key {key:int} does not come after query {query:int}, so it may be read.", "인과 마스크: {key:int}번 키는 {query:int}번 쿼리보다 뒤에 있지 않으므로 볼 수 있습니다."],
-  "rule.causal.no": ["Causal: key {key:int} comes after query {query:int}, so it is hidden.", "인과 마스크: {key:int}번 키는 {query:int}번 쿼리보다 뒤에 있으므로 가려집니다."],
-  "rule.window.yes": ["Window: {n_back:int} back, {n_ahead:int} ahead. This key is {distance:e}, so it may be read.", "윈도우: 앞쪽 {n_back:int}개, 뒤쪽 {n_ahead:int}개까지. 이 키는 {distance:e}이므로 볼 수 있습니다."],
-  "rule.window.no": ["Window: {n_back:int} back, {n_ahead:int} ahead. This key is {distance:e}, so it is hidden.", "윈도우: 앞쪽 {n_back:int}개, 뒤쪽 {n_ahead:int}개까지. 이 키는 {distance:e}이므로 가려집니다."],
+  "rule.causal.yes": [
+    "Causal: key {key:int} does not come after query {query:int}, so it may be read.",
+    "인과 마스크: {key:int}번 키는 {query:int}번 쿼리보다 뒤에 있지 않으므로 볼 수 있습니다.",
+  ],
+  "rule.causal.no": [
+    "Causal: key {key:int} comes after query {query:int}, so it is hidden.",
+    "인과 마스크: {key:int}번 키는 {query:int}번 쿼리보다 뒤에 있으므로 가려집니다.",
+  ],
+  "rule.window.yes": [
+    "Window: {n_back:int} back, {n_ahead:int} ahead. This key is {distance:e}, so it may be read.",
+    "윈도우: 앞쪽 {n_back:int}개, 뒤쪽 {n_ahead:int}개까지. 이 키는 {distance:e}이므로 볼 수 있습니다.",
+  ],
+  "rule.window.no": [
+    "Window: {n_back:int} back, {n_ahead:int} ahead. This key is {distance:e}, so it is hidden.",
+    "윈도우: 앞쪽 {n_back:int}개, 뒤쪽 {n_ahead:int}개까지. 이 키는 {distance:e}이므로 가려집니다.",
+  ],
   "rule.back": ["{n:int} back", "{n:int}개 앞"],
   "rule.ahead": ["{n:int} ahead", "{n:int}개 뒤"],
   "rule.padding.yes": ["This key is no padding, so it may be read.", "이 키는 패딩이 아니므로 볼 수 있습니다."],
   "rule.padding.no": ["This key is padding, so it is hidden.", "이 키는 패딩이므로 가려집니다."],
-  "rule.document.yes": ["Query and key stand in the same document ({key:int}), so it may be read.", "쿼리와 키가 같은 문서({key:int})에 있으므로 볼 수 있습니다."],
-  "rule.document.no": ["The query stands in document {query:int}, the key in {key:int}, so it is hidden.", "쿼리는 문서 {query:int}, 키는 문서 {key:int}에 있으므로 가려집니다."],
+  "rule.document.yes": [
+    "Query and key stand in the same document ({key:int}), so it may be read.",
+    "쿼리와 키가 같은 문서({key:int})에 있으므로 볼 수 있습니다.",
+  ],
+  "rule.document.no": [
+    "The query stands in document {query:int}, the key in {key:int}, so it is hidden.",
+    "쿼리는 문서 {query:int}, 키는 문서 {key:int}에 있으므로 가려집니다.",
+  ],
   "rule.both": ["Both must allow it:", "둘 다 허락해야 합니다:"],
   "rule.either": ["One of these must allow it:", "둘 가운데 하나가 허락하면 됩니다:"],
 
@@ -124,10 +151,16 @@ const STAGES_WORDS: Words = {
     "{shown:int} of {n:int} tokens are shown: the chosen ones, their neighbours and the keys with the largest weights.",
     "토큰 {n:int}개 가운데 {shown:int}개만 보여 줍니다. 고른 토큰과 그 이웃, 가중치가 가장 큰 키입니다.",
   ],
-  "window.dimensions": ["The first {shown:int} of {n:int} dimensions are shown.", "차원 {n:int}개 가운데 처음 {shown:int}개를 보여 줍니다."],
+  "window.dimensions": [
+    "The first {shown:int} of {n:int} dimensions are shown.",
+    "차원 {n:int}개 가운데 처음 {shown:int}개를 보여 줍니다.",
+  ],
   "window.all": ["Show all dimensions", "모든 차원 보기"],
   "window.some": ["Show fewer dimensions", "차원 줄여 보기"],
-  "no.values": ["The values did not travel with this page, so the road ends at the weights.", "밸류가 이 페이지에 담기지 않아 가중치까지만 보여 줍니다."],
+  "no.values": [
+    "The values did not travel with this page, so the road ends at the weights.",
+    "밸류가 이 페이지에 담기지 않아 가중치까지만 보여 줍니다.",
+  ],
   "nothing.allowed": ["{token} may read nothing: all its weights are 0.", "{token:이/가} 볼 수 있는 토큰이 없어 가중치가 모두 0입니다."],
 
   // tokens and dimensions
@@ -156,13 +189,19 @@ const STAGES_WORDS: Words = {
   "key.arrows": ["↑ ↓ ← → Home End", "↑ ↓ ← → Home End"],
   "does.arrows": ["move inside a table (Tab: to the next one)", "표 안에서 옮기기 (Tab: 다음 표로)"],
   "key.edit": ["0–9 or Enter", "0–9 또는 Enter"],
-  "does.edit": ["change the number; Enter or Tab keeps it, Escape leaves it as it was", "숫자 바꾸기. Enter나 Tab으로 확정, Esc로 취소"],
+  "does.edit": [
+    "change the number; Enter or Tab keeps it, Escape leaves it as it was",
+    "숫자 바꾸기. Enter나 Tab으로 확정, Esc로 취소",
+  ],
   "key.nudge": ["Alt + ↑ ↓", "Alt + ↑ ↓"],
   "does.nudge": ["change it by 0.1; with Shift by 0.01", "0.1씩 바꾸기. Shift와 함께 누르면 0.01씩"],
   "key.drag": ["Drag sideways", "좌우로 끌기"],
   "does.drag": ["the same with mouse or finger (tap the number first)", "마우스나 손가락으로 바꾸기 (손가락은 숫자를 먼저 누른 뒤)"],
   "key.choose": ["Enter or click", "Enter 또는 클릭"],
-  "does.choose": ["choose query and key; on the mask: hide or show; on a name: its menu", "쿼리와 키 고르기. 마스크에서는 가리기와 보이기, 이름에서는 메뉴"],
+  "does.choose": [
+    "choose query and key; on the mask: hide or show; on a name: its menu",
+    "쿼리와 키 고르기. 마스크에서는 가리기와 보이기, 이름에서는 메뉴",
+  ],
   "key.walk": ["[ and ]", "[ 와 ]"],
   "does.walk": ["previous and next stage", "이전 단계, 다음 단계"],
   "key.play": ["Space", "Space"],
