@@ -80,7 +80,13 @@ export function rowsOf({ a, b, head, keys }: Both, [i, j]: Pair, sharedOut: bool
   return { a: first.on, b: second.on, mass: [first.mass, second.mass], unmatched: [first.others, second.others] };
 }
 
-function partOf(weights: Float64Array, keys: readonly number[], sharedOut: boolean): { on: Float64Array; mass: number; others: number } {
+interface Part {
+  readonly on: Float64Array;
+  readonly mass: number;
+  readonly others: number;
+}
+
+function partOf(weights: Float64Array, keys: readonly number[], sharedOut: boolean): Part {
   const on = Float64Array.from(keys, (key) => weights[key]);
   const mass = on.reduce((sum, weight) => sum + weight, 0);
   const all = weights.reduce((sum, weight) => sum + weight, 0);
@@ -116,7 +122,8 @@ export function changeOf(layer: number, both: Both, pairs: readonly Pair[]): Hea
     if (rows.mass[0] > 0 && rows.mass[1] > 0) [sum, n] = [sum + distance(rows.a, rows.b), n + 1];
     rows.b.forEach((weight, at) => {
       const change = weight - rows.a[at];
-      if (Math.abs(change) > Math.abs(found.largest)) Object.assign(found, { largest: change, query: pair, key: both.keys[at] });
+      if (Math.abs(change) <= Math.abs(found.largest)) return;
+      Object.assign(found, { largest: change, query: pair, key: both.keys[at] });
     });
   }
   return { layer, head: both.head, distance: n ? sum / n : null, unmatched, ...found };

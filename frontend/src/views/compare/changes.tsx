@@ -117,11 +117,17 @@ export function isAsItCame(session: Session): boolean {
   return session.desks.slice(0, 2).every((desk) => desk.sheet.value === desk.original);
 }
 
+interface Beside {
+  readonly a: Layer;
+  readonly b: Layer;
+  readonly at: number;
+}
+
 /** The layers that are here in both. */
-function bothOf(session: Session): { a: Layer; b: Layer; at: number }[] {
+function bothOf(session: Session): Beside[] {
   const [first, second] = session.desks;
   const n = Math.min(first.nLayers, second.nLayers);
   return Array.from({ length: n }, (_, at) => ({ a: first.layer(at), b: second.layer(at), at })).filter(
-    (one): one is { a: Layer; b: Layer; at: number } => one.a !== null && one.b !== null && one.a.q.heads === one.b.q.heads,
+    (one): one is Beside => one.a !== null && one.b !== null && one.a.q.heads === one.b.q.heads,
   );
 }

@@ -29,7 +29,8 @@ const MOST_IN_STRIP = 200;
 const MOST_CELL = 56;
 /** Rounding alone changes as much. */
 const NOTHING = 5e-7;
-const GRADIENT = `linear-gradient(to right, ${[-1, -0.5, 0, 0.5, 1].map((share) => colour(differenceColour(share))).join(", ")})`;
+const COLOURS = [-1, -0.5, 0, 0.5, 1].map((share) => colour(differenceColour(share)));
+const GRADIENT = `linear-gradient(to right, ${COLOURS.join(", ")})`;
 
 export function CompareView({ session }: { session: Session }): JSX.Element {
   const { layer: at, head, lang } = session.choice;
@@ -37,7 +38,8 @@ export function CompareView({ session }: { session: Session }): JSX.Element {
   const [a, b] = [0, 1].map((which) => layerOf(session, which, at.value));
   const body = (): JSX.Element => {
     if (session.desks.length < 2 || pairs === null) return <p>{say(COMPARE, "needs_two", lang.value)}</p>;
-    if (a === undefined || b === undefined || head.value >= (b?.q.heads ?? Infinity)) return <p>{say(COMPARE, "no_head", lang.value)}</p>;
+    const hasHead = a !== undefined && b !== undefined && head.value < (b?.q.heads ?? Infinity);
+    if (!hasHead) return <p>{say(COMPARE, "no_head", lang.value)}</p>;
     if (a === null || b === null) return <p role="status">{say(FRAME, "coming", lang.value)}</p>;
     return <Beside session={session} a={a} b={b} pairs={pairs} />;
   };
@@ -82,11 +84,17 @@ function Beside({ session, a, b, pairs }: BesideGiven): JSX.Element {
   const both: Both = { a, b, head, keys };
   const { spot, choose, chooseIn } = useSpot(session, rows, columns);
   const sharedOut = useSignal(true);
-  const largest = useSignal<readonly number[]>([0, 0]);
+  const largest = useSignal<number[]>([0, 0]);
   const tell = (at: Place): string => told(both, rows[at.query], columns[at.key], sharedOut.value, lang);
   return (
     <>
-      <Aligned both={both} slots={rows} chosen={spot.query} choose={(row) => choose({ ...spot, query: row })} lang={lang} />
+      <Aligned
+        both={both}
+        slots={rows}
+        chosen={spot.query}
+        choose={(row) => choose({ ...spot, query: row })}
+        lang={lang}
+      />
       <p id="compare-help" class="visually-hidden">
         {say(COMPARE, "help", lang)}
       </p>
@@ -99,10 +107,15 @@ function Beside({ session, a, b, pairs }: BesideGiven): JSX.Element {
             key={which} session={session} which={which} layer={layer}
             chosen={placeIn(which, rows[spot.query], columns[spot.key])}
             choose={(place) => chooseIn(which, place)}
-            painted={({ image }) => (largest.value = largest.value.map((one, at) => (at === which ? topOf(image.values) : one)))}
+            painted={({ image }) => (largest.value = largest.value.with(which, topOf(image.values)))}
           />
         ))}
-        <Changed session={session} pairs={pairs} sharedOut={sharedOut} given={{ both, rows, columns, spot, choose, tell }} />
+        <Changed
+          session={session}
+          pairs={pairs}
+          sharedOut={sharedOut}
+          given={{ both, rows, columns, spot, choose, tell }}
+        />
       </div>
       <Scale session={session} top={Math.max(...largest.value)} />
       <Changes session={session} pairs={pairs} go={(query, key) => chooseIn(0, { query: query[0], key: key[0] })} />
@@ -135,7 +148,11 @@ function Changed({ session, pairs, sharedOut, given }: ChangedGiven): JSX.Elemen
       />
       <DifferenceLegend top={top.value} lang={lang} />
       <label class="check">
-        <input type="checkbox" checked={sharedOut.value} onChange={(event) => (sharedOut.value = event.currentTarget.checked)} />
+        <input
+          type="checkbox"
+          checked={sharedOut.value}
+          onChange={(event) => (sharedOut.value = event.currentTarget.checked)}
+        />
         {say(COMPARE, "shared_out", lang)}
       </label>
       <p class="quiet">{say(COMPARE, sharedOut.value ? "shared_note" : "own_note", lang)}</p>
@@ -149,7 +166,8 @@ function Changed({ session, pairs, sharedOut, given }: ChangedGiven): JSX.Elemen
 function useSpot(session: Session, rows: readonly Slot[], columns: readonly Slot[]) {
   const { query, key } = session.choice;
   const only = useSignal<Place | null>(null);
-  const at = (slots: readonly Slot[], which: "a" | "b", place: number): number => Math.max(0, slots.findIndex((slot) => slot[which] === place));
+  const at = (slots: readonly Slot[], side: "a" | "b", place: number): number =>
+    Math.max(0, slots.findIndex((slot) => slot[side] === place));
   const own = { query: at(rows, "a", query.value), key: at(columns, "a", key.value) };
   const kept = only.value;
   const spot = kept !== null && kept.query < rows.length && kept.key < columns.length ? kept : own;
@@ -175,7 +193,10 @@ function placeIn(which: number, row: Slot, column: Slot): Place {
 function told(both: Both, row: Slot, column: Slot, sharedOut: boolean, lang: Lang): string {
   const names = { asks: quoted(nameOf(tokenOf(both, row)), lang), read: quoted(nameOf(keyTokenOf(both, column)), lang) };
   const lone = [row, column].find(({ a, b }) => a === null || b === null);
-  if (lone) return say(COMPARE, "hatched", lang, { ...names, why: say(COMPARE, lone.b === null ? "only_first" : "only_second", lang) });
+  if (lone) {
+    const why = say(COMPARE, lone.b === null ? "only_first" : "only_second", lang);
+    return say(COMPARE, "hatched", lang, { ...names, why });
+  }
   const found = rowsOf(both, [row.a!, row.b!], sharedOut);
   const at = both.keys.findIndex((pair) => pair[0] === column.a);
   const [before, after] = [found.a[at], found.b[at]];
@@ -194,7 +215,8 @@ interface AlignedGiven {
 function Aligned({ both, slots, chosen, choose, lang }: AlignedGiven): JSX.Element | null {
   if (slots.length > MOST_IN_STRIP) return null;
   const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }): void => {
-    const moves: Record<string, number> = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: slots.length - 1 };
+    const [after, before, last] = [chosen + 1, chosen - 1, slots.length - 1];
+    const moves: Record<string, number> = { ArrowRight: after, ArrowLeft: before, Home: 0, End: last };
     const to = moves[event.key];
     if (slots[to] === undefined) return;
     event.preventDefault();

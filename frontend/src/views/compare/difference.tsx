@@ -63,7 +63,14 @@ function Buttons(given: DifferenceGiven): JSX.Element {
   };
   return (
     <div class="scrolls">
-      <table class="difference" role="grid" aria-label={given.name} aria-describedby={given.describedBy} ref={grid} onKeyDown={onKeyDown}>
+      <table
+        class="difference"
+        role="grid"
+        aria-label={given.name}
+        aria-describedby={given.describedBy}
+        ref={grid}
+        onKeyDown={onKeyDown}
+      >
         <thead>
           <tr>
             <td />
@@ -84,8 +91,19 @@ function Buttons(given: DifferenceGiven): JSX.Element {
                 const isHere = spot.query === row && spot.key === column;
                 const change = changes[row][column];
                 return (
-                  <td key={column} role="gridcell" aria-selected={isHere} class={Number.isNaN(change) ? "hatched" : ""} style={coloured(change, top)}>
-                    <button type="button" tabIndex={isHere ? 0 : -1} aria-label={tell({ query: row, key: column })} onClick={() => choose({ query: row, key: column })}>
+                  <td
+                    key={column}
+                    role="gridcell"
+                    aria-selected={isHere}
+                    class={Number.isNaN(change) ? "hatched" : ""}
+                    style={coloured(change, top)}
+                  >
+                    <button
+                      type="button"
+                      tabIndex={isHere ? 0 : -1}
+                      aria-label={tell({ query: row, key: column })}
+                      onClick={() => choose({ query: row, key: column })}
+                    >
                       {Number.isNaN(change) ? "" : Math.abs(change) < 0.0005 ? number(0) : signed(change)}
                     </button>
                   </td>
@@ -125,12 +143,21 @@ function Picture(given: DifferenceGiven): JSX.Element {
   const onClick = (event: MouseEvent & { currentTarget: HTMLElement }): void => {
     const { left, top, width, height } = event.currentTarget.getBoundingClientRect();
     const at = (share: number, n: number): number => Math.max(0, Math.min(n - 1, Math.floor(share * n)));
-    choose({ query: at((event.clientY - top) / height, rows.length), key: at((event.clientX - left) / width, columns.length) });
+    const query = at((event.clientY - top) / height, rows.length);
+    choose({ query, key: at((event.clientX - left) / width, columns.length) });
   };
   const share = (part: number, all: number): string => `${(100 * part) / all}%`;
   return (
     <div class="plot hatched">
-      <canvas ref={canvas} tabIndex={0} role="application" aria-label={given.name} aria-describedby={given.describedBy} onKeyDown={onKeyDown} onClick={onClick} />
+      <canvas
+        ref={canvas}
+        tabIndex={0}
+        role="application"
+        aria-label={given.name}
+        aria-describedby={given.describedBy}
+        onKeyDown={onKeyDown}
+        onClick={onClick}
+      />
       <div
         class="mark cell"
         style={{
@@ -166,7 +193,13 @@ function pool(values: Float64Array, changes: Float64Array, y: number, width: num
   });
 }
 
-function show(canvas: HTMLCanvasElement, values: Float64Array, width: number, height: number, tell: (top: number) => void): void {
+function show(
+  canvas: HTMLCanvasElement,
+  values: Float64Array,
+  width: number,
+  height: number,
+  tell: (top: number) => void,
+): void {
   const top = topOf([values]);
   const data = new ImageData(width, height);
   values.forEach((change, at) => Number.isNaN(change) || put(data, at, differenceColour(top > 0 ? change / top : 0)));

@@ -30,26 +30,47 @@ export function Arrows({ session, layer }: { session: Session; layer: Layer }): 
   const keys = placesIn(layer.k.rows, own.heaviest.map((read) => read.key));
   const showsAll = every.value && pointed.value === null && layer.q.rows <= MOST_TOKENS;
   const arrows = (showsAll ? queries : [asking]).flatMap((from) =>
-    (from === asking ? own : topOf(layer, head.value, from, MOST_KEYS)).heaviest.map((read) => ({ from, to: read.key, weight: read.weight })),
+    (from === asking ? own : topOf(layer, head.value, from, MOST_KEYS)).heaviest.map(
+      (read): Arrow => ({ from, to: read.key, weight: read.weight }),
+    ),
   );
+  const left = layer.k.rows - own.heaviest.length;
   const height = Math.max(queries.length, keys.length) * ROW;
   return (
     <section class="arrows">
       <h3>{say(HEADS, "arrows", lang)}</h3>
       {layer.q.rows <= MOST_TOKENS && (
         <label class="check">
-          <input type="checkbox" checked={every.value} onChange={(event) => (every.value = event.currentTarget.checked)} />
+          <input
+            type="checkbox"
+            checked={every.value}
+            onChange={(event) => (every.value = event.currentTarget.checked)}
+          />
           {say(HEADS, "every_query", lang)}
         </label>
       )}
       <div class="arrow-parts">
-        <Column tokens={layer.tokens} places={queries} chosen={query.value} name={say(HEADS, "asking", lang)} choose={(at) => session.choose({ query: at })} point={(at) => (pointed.value = at)} />
+        <Column
+          tokens={layer.tokens}
+          places={queries}
+          chosen={query.value}
+          name={say(HEADS, "asking", lang)}
+          choose={(at) => session.choose({ query: at })}
+          point={(at) => (pointed.value = at)}
+        />
         <Curves arrows={arrows} queries={queries} keys={keys} height={height} strong={asking} />
-        <Column tokens={keyTokens} places={keys} chosen={key.value} name={say(HEADS, "reading", lang)} choose={(at) => session.choose({ key: at })} point={() => undefined} />
+        <Column
+          tokens={keyTokens}
+          places={keys}
+          chosen={key.value}
+          name={say(HEADS, "reading", lang)}
+          choose={(at) => session.choose({ key: at })}
+          point={() => undefined}
+        />
       </div>
       <p class="quiet">
         {say(HEADS, "arrow_help", lang, { n: MOST_KEYS })}
-        {layer.k.rows > own.heaviest.length && ` ${say(HEADS, "others", lang, { n: layer.k.rows - own.heaviest.length })}: ${number(own.rest)}.`}
+        {left > 0 && ` ${say(HEADS, "others", lang, { n: left })}: ${number(own.rest)}.`}
       </p>
     </section>
   );
@@ -138,8 +159,15 @@ function Curves({ arrows, queries, keys, height, strong }: CurvesGiven): JSX.Ele
         const [y, end] = [middle(queries, from), middle(keys, to)];
         const half = ACROSS / 2;
         return (
-          <g key={`${from}-${to}`} class={from === strong ? "strong" : "weak"} opacity={0.15 + 0.85 * Math.sqrt(weight)}>
-            <path d={`M0 ${y} C${half} ${y} ${half} ${end} ${ACROSS - HEAD} ${end}`} stroke-width={Math.max(1, WIDEST * weight)} />
+          <g
+            key={`${from}-${to}`}
+            class={from === strong ? "strong" : "weak"}
+            opacity={0.15 + 0.85 * Math.sqrt(weight)}
+          >
+            <path
+              d={`M0 ${y} C${half} ${y} ${half} ${end} ${ACROSS - HEAD} ${end}`}
+              stroke-width={Math.max(1, WIDEST * weight)}
+            />
             <polygon points={`${ACROSS},${end} ${ACROSS - HEAD},${end - HEAD} ${ACROSS - HEAD},${end + HEAD}`} />
           </g>
         );

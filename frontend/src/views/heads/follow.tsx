@@ -45,7 +45,8 @@ function Stages({ session, layer }: { session: Session; layer: Layer }): JSX.Ele
   const heaviest = topOf(layer, head, query, MOST_KEYS).heaviest.map(({ key }) => key);
   const listed = heaviest.length > 0 ? heaviest : every.slice(0, MOST_KEYS);
   const left = every.filter((key) => !listed.includes(key));
-  const names = [...["key", "scores", "scaled", "allowed", "weight"].map((name) => say(HEADS, name, lang)), ...(values?.names ?? [])];
+  const stages = ["key", "scores", "scaled", "allowed", "weight"].map((name) => say(HEADS, name, lang));
+  const names = [...stages, ...(values?.names ?? [])];
   return (
     <>
       <thead>
@@ -112,7 +113,9 @@ function dimensionsOf(layer: Layer, head: number, query: number, lang: Lang): Di
   const of = (keys: readonly number[]): number[] => {
     const sums = new Array<number>(names.length).fill(0);
     for (const key of keys) {
-      for (let column = 0; column < columns; column++) sums[Math.min(column, names.length - 1)] += values[key * columns + column];
+      for (let column = 0; column < columns; column++) {
+        sums[Math.min(column, names.length - 1)] += values[key * columns + column];
+      }
     }
     return sums;
   };

@@ -24,7 +24,8 @@ export function HeadGrid({ session, children }: { session: Session; children: Co
   const filter = useSignal<Filter>({ measure: null, least: 0 });
   const told = useSignal<HeadFacts | null>(null);
   const heads = useComputed(() => ordered(factsOf(session.desk.value), order.value)).value;
-  const matches = (one: HeadFacts): boolean => filter.value.measure === null || one[filter.value.measure] >= filter.value.least;
+  const { measure, least } = filter.value;
+  const matches = (one: HeadFacts): boolean => measure === null || one[measure] >= least;
   const now = told.value ?? heads.find((one) => isChosen(session, one)) ?? heads[0];
   return (
     <section class="all-heads" aria-labelledby="all-heads-title">
@@ -33,7 +34,13 @@ export function HeadGrid({ session, children }: { session: Session; children: Co
       <p id="grid-help" class="visually-hidden">
         {say(HEADS, "grid_help", lang)}
       </p>
-      <Cells session={session} heads={heads} byPlace={order.value === "place"} matches={matches} tell={(one) => (told.value = one)} />
+      <Cells
+        session={session}
+        heads={heads}
+        byPlace={order.value === "place"}
+        matches={matches}
+        tell={(one) => (told.value = one)}
+      />
       <p class="head-told">{facts(now, lang)}</p>
       {children}
       <p class="quiet">{say(HEADS, "thumbnails", lang)}</p>
@@ -95,7 +102,9 @@ function Ordering({ heads, order, filter, matching, lang }: OrderingGiven): JSX.
   );
 }
 
-function Least({ heads, measure, filter, matching, lang }: Omit<OrderingGiven, "order"> & { measure: Measure }): JSX.Element {
+type LeastGiven = Omit<OrderingGiven, "order"> & { readonly measure: Measure };
+
+function Least({ heads, measure, filter, matching, lang }: LeastGiven): JSX.Element {
   const values = heads.map((one) => one[measure]);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const { least } = filter.value;

@@ -14,11 +14,17 @@ const MOST_TOKENS = 40;
 export function QueryPicker({ session, layer }: { session: Session; layer: Layer }): JSX.Element {
   const { query, key, head, lang } = session.choice;
   const keys = layer.keyTokens ?? layer.tokens;
-  if (layer.tokens.length > MOST_TOKENS || keys.length > MOST_TOKENS) return <LongPicker session={session} layer={layer} />;
+  const isLong = layer.tokens.length > MOST_TOKENS || keys.length > MOST_TOKENS;
+  if (isLong) return <LongPicker session={session} layer={layer} />;
   return (
     <div class="query-picker">
       <span class="quiet">{say(FRAME, "query", lang.value)}</span>
-      <TokenPicker tokens={layer.tokens} chosen={query.value} label={say(FRAME, "query", lang.value)} choose={(at) => session.choose({ query: at })} />
+      <TokenPicker
+        tokens={layer.tokens}
+        chosen={query.value}
+        label={say(FRAME, "query", lang.value)}
+        choose={(at) => session.choose({ query: at })}
+      />
       <span class="quiet">{say(FRAME, "key", lang.value)}</span>
       <TokenPicker
         tokens={keys}
@@ -49,7 +55,14 @@ function LongPicker({ session, layer }: { session: Session; layer: Layer }): JSX
           →
         </button>
       </span>
-      <Find tokens={layer.tokens} keyTokens={layer.keyTokens ?? layer.tokens} query={query.value} at={key.value} lang={lang} go={(to) => session.choose(to)} />
+      <Find
+        tokens={layer.tokens}
+        keyTokens={layer.keyTokens ?? layer.tokens}
+        query={query.value}
+        at={key.value}
+        lang={lang}
+        go={(to) => session.choose(to)}
+      />
     </div>
   );
 }

@@ -30,7 +30,8 @@ export function Strips({ session }: { session: Session }): JSX.Element {
   const all = useSignal(false);
   const strips = useStrips(session, all.value);
   const tokens = session.layer.value?.tokens ?? session.desk.value.document.tokens(choice.layer.value);
-  const about = { query: choice.query.value, token: tokens[choice.query.value] ? nameOf(tokens[choice.query.value]) : "" };
+  const asking = tokens[choice.query.value];
+  const about = { query: choice.query.value, token: asking ? nameOf(asking) : "" };
   const chosen = strips.findIndex(({ layer, head }) => layer === choice.layer.value && head === choice.head.value);
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -53,9 +54,21 @@ export function Strips({ session }: { session: Session }): JSX.Element {
           ))}
         </div>
       )}
-      <div class="strip-list" role="radiogroup" aria-label={say(HEADS, "strips", lang, about)} ref={list} onKeyDown={onKeyDown}>
+      <div
+        class="strip-list"
+        role="radiogroup"
+        aria-label={say(HEADS, "strips", lang, about)}
+        ref={list}
+        onKeyDown={onKeyDown}
+      >
         {strips.map((strip, at) => (
-          <StripButton key={`${strip.layer}-${strip.head}`} session={session} strip={strip} isChosen={at === chosen} isStop={at === Math.max(0, chosen)} />
+          <StripButton
+            key={`${strip.layer}-${strip.head}`}
+            session={session}
+            strip={strip}
+            isChosen={at === chosen}
+            isStop={at === Math.max(0, chosen)}
+          />
         ))}
       </div>
       <Missing session={session} all={all.value} />
@@ -86,7 +99,9 @@ function StripButton({ session, strip, isChosen, isStop }: StripGiven): JSX.Elem
   const name = say(HEADS, "head_name", lang, place);
   const { most } = strip;
   const token = keys && most ? nameOf((keys.keyTokens ?? keys.tokens)[most.key]) : "";
-  const label = most ? say(HEADS, "strip", lang, { name, key: most.key, token, percent: percent(most.weight) }) : say(HEADS, "strip_none", lang, { name });
+  const label = most
+    ? say(HEADS, "strip", lang, { name, key: most.key, token, percent: percent(most.weight) })
+    : say(HEADS, "strip_none", lang, { name });
   return (
     <button
       type="button"
@@ -109,11 +124,13 @@ function useStrips(session: Session, all: boolean): readonly Strip[] {
   const { desk: { value: desk }, choice } = session;
   const query = choice.query.value;
   const wanted = all ? desk.document.facts.map((_, at) => at) : [choice.layer.value];
-  const layers = wanted.map((at) => ({ at, layer: desk.layer(at) })).filter((one): one is Here => one.layer !== null && query < one.layer.q.rows);
+  const layers = wanted
+    .map((at) => ({ at, layer: desk.layer(at) }))
+    .filter((one): one is Here => one.layer !== null && query < one.layer.q.rows);
   const hidden = session.firstHidden.value;
   const mapping = layers.map(({ layer }) => layer);
   useEffect(() => {
-    const todo = layers.flatMap(({ at, layer }) => Array.from({ length: layer.q.heads }, (_, head) => ({ at, layer, head })));
+    const todo = layers.flatMap((one) => Array.from({ length: one.layer.q.heads }, (_, head) => ({ ...one, head })));
     const done: Strip[] = [];
     const step = (): boolean => {
       const next = todo[done.length];

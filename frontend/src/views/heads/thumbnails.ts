@@ -13,7 +13,12 @@ import type { HeadFacts } from "./facts";
 const SIDE = 48;
 
 /** Heads in their order, so many a row, into the canvas. */
-export function useThumbnails(canvas: RefObject<HTMLCanvasElement | null>, desk: Desk, heads: readonly HeadFacts[], columns: number): void {
+export function useThumbnails(
+  canvas: RefObject<HTMLCanvasElement | null>,
+  desk: Desk,
+  heads: readonly HeadFacts[],
+  columns: number,
+): void {
   const made = desk.made.value;
   const asItCame = desk.sheet.value === desk.original;
   const atlas = asItCame && desk.document.atlas?.png ? desk.document.atlas : null;

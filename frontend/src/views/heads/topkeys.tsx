@@ -42,7 +42,13 @@ export function TopKeys({ session, layer }: { session: Session; layer: Layer }):
             </td>
           </tr>
         ))}
-        <Others layer={layer} shown={heaviest.length} rest={rest} lang={lang} sink={1 - rest - heaviest.reduce((sum, { weight }) => sum + weight, 0)} />
+        <Others
+          layer={layer}
+          shown={heaviest.length}
+          rest={rest}
+          lang={lang}
+          sink={1 - rest - heaviest.reduce((sum, { weight }) => sum + weight, 0)}
+        />
       </tbody>
     </table>
   );

@@ -17,7 +17,9 @@ export function found(tokens: readonly Token[], text: string, after: number): nu
   });
   const wanted = searchable(text);
   const places: number[] = [];
-  for (let at = joined.indexOf(wanted); at >= 0 && wanted !== ""; at = joined.indexOf(wanted, at + 1)) places.push(begins[at]);
+  for (let at = joined.indexOf(wanted); at >= 0 && wanted !== ""; at = joined.indexOf(wanted, at + 1)) {
+    places.push(begins[at]);
+  }
   return places.find((at) => at > after) ?? places[0] ?? null;
 }
 

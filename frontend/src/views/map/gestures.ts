@@ -62,8 +62,14 @@ export function useGestures({ window, whole, look, choose }: Gestures): HTMLAttr
   };
 }
 
-/** The window after the pointers moved: what was between them fits there, and what lay under their middle still does. */
-function followed(window: Window, whole: Window, before: readonly Point[], after: readonly Point[], box: DOMRect): Window {
+/** The window after the pointers moved: what was between them fits there, what lay under their middle still does. */
+function followed(
+  window: Window,
+  whole: Window,
+  before: readonly Point[],
+  after: readonly Point[],
+  box: DOMRect,
+): Window {
   const [from, to] = [middleOf(before), middleOf(after)];
   const [wide, wider] = [spanOf(before), spanOf(after)];
   const factor = wide > 0 && wider > 0 ? wider / wide : 1;

@@ -62,11 +62,19 @@ export function MapView({ session }: { session: Session }): JSX.Element {
           point={(place) => (pointed.value = place)}
           painted={({ image, covers }) => {
             top.value = topOf(image.values);
-            drawn.value = !image.exact ? "coming" : image.width < covers.columns || image.height < covers.rows ? "complete" : "each_cell";
+            const isPooled = image.width < covers.columns || image.height < covers.rows;
+            drawn.value = !image.exact ? "coming" : isPooled ? "complete" : "each_cell";
           }}
         />
         <aside class="map-side">
-          <Minimap layer={layer} head={head.value} window={window} mapping={session.mapping.value} title={say(MAP, "overview", lang.value)} look={look} />
+          <Minimap
+            layer={layer}
+            head={head.value}
+            window={window}
+            mapping={session.mapping.value}
+            title={say(MAP, "overview", lang.value)}
+            look={look}
+          />
           <p class="quiet">{say(MAP, "window", lang.value, inView)}</p>
           <p class="quiet">{say(MAP, drawn.value, lang.value)}</p>
           <Scale session={session} top={top.value} />

@@ -36,7 +36,12 @@ export function Minimap({ layer, head, window, mapping, title, look }: Minimap):
   const share = (part: number, all: number): string => `${(100 * part) / all}%`;
   return (
     <div class="minimap" title={title} aria-hidden="true">
-      <canvas ref={canvas} style={{ width: `${SIDE}px`, height: `${height}px` }} onPointerDown={go} onPointerMove={go} />
+      <canvas
+        ref={canvas}
+        style={{ width: `${SIDE}px`, height: `${height}px` }}
+        onPointerDown={go}
+        onPointerMove={go}
+      />
       <div
         class="seen"
         style={{

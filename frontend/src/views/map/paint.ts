@@ -17,10 +17,15 @@ export interface Picture {
 }
 
 /** Weights are computed for up to this many pixels a side; the canvas may be finer. */
-export const MOST_PIXELS = 512;
+const MOST_PIXELS = 512;
 
 /** Give pictures to `show`, each better than the one before; the last is exact. Returns how to stop it. */
-export function pictured({ layer, head, window }: Subject, width: number, height: number, show: (picture: Picture) => void): () => void {
+export function pictured(
+  { layer, head, window }: Subject,
+  width: number,
+  height: number,
+  show: (picture: Picture) => void,
+): () => void {
   const covers = cellsOf(layer, window);
   const [across, down] = [width, height].map((side) => Math.max(1, Math.min(MOST_PIXELS, Math.ceil(side))));
   let frame = requestAnimationFrame(() => {
@@ -61,7 +66,9 @@ export function topsOf({ layer, head }: Subject, { image, covers }: Picture): { 
     const inView = topOf(values, row * width, (row + 1) * width);
     if (covers.columns === layer.k.rows) return inView;
     const query = covers.row + Math.floor((row * covers.rows) / height);
-    if (Number.isNaN(kept[query]) && performance.now() < end) kept[query] = heaviestOf(layer, head, query, 1).heaviest[0]?.weight ?? 0;
+    if (Number.isNaN(kept[query]) && performance.now() < end) {
+      kept[query] = heaviestOf(layer, head, query, 1).heaviest[0]?.weight ?? 0;
+    }
     if (Number.isNaN(kept[query])) missing += 1;
     return Math.max(inView, kept[query] || 0);
   };
@@ -111,13 +118,21 @@ export function spread(canvas: HTMLCanvasElement, data: ImageData, covers: Windo
   context.drawImage(small, left, top, covers.columns * across, covers.rows * down);
 }
 
-export function cellSize({ width, height }: { width: number; height: number }, window: Window): { across: number; down: number } {
+interface Sized {
+  readonly width: number;
+  readonly height: number;
+}
+
+export function cellSize({ width, height }: Sized, window: Window): { across: number; down: number } {
   return { across: width / window.columns, down: height / window.rows };
 }
 
 /** Write into every cell; `cell` gives the text and the colour under it, or null for none. */
 export function lettered(
-  canvas: HTMLCanvasElement, window: Window, covers: Window, density: number,
+  canvas: HTMLCanvasElement,
+  window: Window,
+  covers: Window,
+  density: number,
   cell: (row: number, column: number) => { text: string; on: Rgb } | null,
 ): void {
   const context = canvas.getContext("2d")!;

@@ -19,8 +19,18 @@ export function HeadPicker({ session, document = true }: { session: Session; doc
           choose={(at) => session.choose({ document: at })}
         />
       )}
-      <Chosen name={say(FRAME, "layer", lang)} value={choice.layer.value} options={counted(desk.nLayers)} choose={(at) => session.choose({ layer: at })} />
-      <Chosen name={say(FRAME, "head", lang)} value={choice.head.value} options={counted(nHeads)} choose={(at) => session.choose({ head: at })} />
+      <Chosen
+        name={say(FRAME, "layer", lang)}
+        value={choice.layer.value}
+        options={counted(desk.nLayers)}
+        choose={(at) => session.choose({ layer: at })}
+      />
+      <Chosen
+        name={say(FRAME, "head", lang)}
+        value={choice.head.value}
+        options={counted(nHeads)}
+        choose={(at) => session.choose({ head: at })}
+      />
     </div>
   );
 }

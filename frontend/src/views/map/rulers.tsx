@@ -22,9 +22,10 @@ interface Ruler {
 /** Along the top ("across") or down the left side. Read aloud is the status line instead. */
 export function Ruler({ along, ...ruler }: Ruler & { along: "across" | "down" }): JSX.Element {
   const cell = ruler.length / ruler.cells;
+  const Marks = cell >= LEAST_LABELLED ? Labels : Ticks;
   return (
     <div class={`ruler ${along}`} aria-hidden="true">
-      {cell >= LEAST_LABELLED ? <Labels {...ruler} along={along} cell={cell} /> : <Ticks {...ruler} along={along} cell={cell} />}
+      <Marks {...ruler} along={along} cell={cell} />
     </div>
   );
 }
@@ -44,7 +45,8 @@ function Labels({ tokens, from, cells, cell, chosen, along, length }: Inside): J
         const marks = [chosen >= at && chosen < at + size ? " chosen" : "", cell >= WIDE ? " wide" : ""];
         return (
           <span key={at} class={`label${marks.join("")}`} style={placed(along, start, stop - start)}>
-            {size > 1 ? <Pieces tokens={tokens.slice(at, at + size)} chosen={chosen - at} /> : <TokenText token={tokens[at]} />}
+            {size > 1 && <Pieces tokens={tokens.slice(at, at + size)} chosen={chosen - at} />}
+            {size === 1 && <TokenText token={tokens[at]} />}
           </span>
         );
       })}
@@ -69,13 +71,14 @@ function Pieces({ tokens, chosen }: { tokens: readonly Token[]; chosen: number }
 }
 
 /** Runs of tokens that are the pieces of one character. */
-export function groupsOf(tokens: readonly Token[], first: number, end: number): { at: number; size: number }[] {
+function groupsOf(tokens: readonly Token[], first: number, end: number): { at: number; size: number }[] {
   const groups: { at: number; size: number }[] = [];
   for (let at = first; at < end; at++) {
     const { part, parts, text } = tokens[at].label;
     const last = groups[groups.length - 1];
     const before = at > first ? tokens[at - 1].label : null;
-    const goesOn = before !== null && parts > 1 && part === before.part + 1 && before.text === text && before.parts === parts;
+    const isOfSame = before !== null && before.text === text && before.parts === parts;
+    const goesOn = isOfSame && parts > 1 && part === before.part + 1;
     if (goesOn) last.size += 1;
     else groups.push({ at, size: 1 });
   }

@@ -8,7 +8,8 @@ import { MAP } from "./words";
 
 const MAPPINGS: readonly Mapping[] = ["row", "sqrt", "log", "linear"];
 const STEPS = 16;
-const GRADIENT = `linear-gradient(to right, ${Array.from({ length: STEPS + 1 }, (_, at) => css(weightColour(at / STEPS))).join(", ")})`;
+const COLOURS = Array.from({ length: STEPS + 1 }, (_, at) => css(weightColour(at / STEPS)));
+const GRADIENT = `linear-gradient(to right, ${COLOURS.join(", ")})`;
 
 /** Weights whose place is marked under the legend. */
 const TICKS: Readonly<Record<Exclude<Mapping, "row">, readonly number[]>> = {

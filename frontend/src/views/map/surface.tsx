@@ -15,10 +15,10 @@ import type { Place } from "./window";
 /** A side is at most this many pixels of the page. */
 const MOST_SIDE = 640;
 /** Cells at least so wide have their number in them. */
-export const LEAST_LETTERED = 36;
+const LEAST_LETTERED = 36;
 const RULERS = { labelled: 92, ticks: 40 };
 
-export interface SurfaceGiven {
+interface SurfaceGiven {
   readonly layer: Layer;
   readonly head: number;
   readonly window: Window;
@@ -30,7 +30,7 @@ export interface SurfaceGiven {
   readonly mostCell?: number;
   readonly point: (place: Place | null) => void;
   readonly painted?: (picture: Picture) => void;
-  /** What else the surface does: `HeatMap` leaves it to its host. */
+  /** What a press, a key or a wheel does is its host's to say. */
   readonly on?: HTMLAttributes<HTMLCanvasElement>;
   readonly canvasRef?: RefObject<HTMLCanvasElement | null>;
   readonly touchAction?: string;
@@ -53,8 +53,22 @@ export function Surface(given: SurfaceGiven): JSX.Element {
     <div class="surface" ref={frame} style={{ "--left": `${size.left}px`, "--top": `${size.above}px` }}>
       {size.width > 0 && (
         <>
-          <Ruler along="across" tokens={layer.keyTokens ?? layer.tokens} from={window.column} cells={window.columns} length={size.width} chosen={chosen.key} />
-          <Ruler along="down" tokens={layer.tokens} from={window.row} cells={window.rows} length={size.height} chosen={chosen.query} />
+          <Ruler
+            along="across"
+            tokens={layer.keyTokens ?? layer.tokens}
+            from={window.column}
+            cells={window.columns}
+            length={size.width}
+            chosen={chosen.key}
+          />
+          <Ruler
+            along="down"
+            tokens={layer.tokens}
+            from={window.row}
+            cells={window.rows}
+            length={size.height}
+            chosen={chosen.query}
+          />
         </>
       )}
       <div class="plot" style={{ width: `${size.width}px`, height: `${size.height}px` }}>
@@ -130,7 +144,8 @@ function useWidth(of: RefObject<HTMLElement | null>): number {
   return width.value;
 }
 
-function usePainting(canvas: RefObject<HTMLCanvasElement | null>, given: SurfaceGiven, { width, height }: Size): void {
+function usePainting(canvas: RefObject<HTMLCanvasElement | null>, given: SurfaceGiven, size: Size): void {
+  const { width, height } = size;
   const { layer, head, window, mapping } = given;
   useEffect(() => {
     const on = canvas.current!;
@@ -161,7 +176,8 @@ function draw(on: HTMLCanvasElement, given: SurfaceGiven, picture: Picture, dens
   return missing();
 }
 
-function letter(on: HTMLCanvasElement, { layer, head, window, mapping }: SurfaceGiven, picture: Picture, top: TopOfRow, density: number): void {
+function letter(on: HTMLCanvasElement, given: SurfaceGiven, picture: Picture, top: TopOfRow, density: number): void {
+  const { layer, head, window, mapping } = given;
   const { image: { values, width }, covers } = picture;
   const isRoomy = cellSize(on, window).across >= 2 * LEAST_LETTERED * density;
   lettered(on, window, covers, density, (row, column) => {
@@ -173,7 +189,14 @@ function letter(on: HTMLCanvasElement, { layer, head, window, mapping }: Surface
   });
 }
 
-function Mark({ kind, place, window, size }: { kind: string; place: Place; window: Window; size: Size }): JSX.Element | null {
+interface MarkGiven {
+  readonly kind: string;
+  readonly place: Place;
+  readonly window: Window;
+  readonly size: Size;
+}
+
+function Mark({ kind, place, window, size }: MarkGiven): JSX.Element | null {
   const { across, down } = cellSize(size, window);
   const [left, top] = [(place.key - window.column) * across, (place.query - window.row) * down];
   const isRow = kind === "row";

@@ -37,7 +37,8 @@ export function zoomed(window: Window, factor: number, whole: Window, acrossShar
 export function zoomedTo(window: Window, factor: number, whole: Window, { query, key }: Place): Window {
   const [down, across] = [(query + 0.5 - window.row) / window.rows, (key + 0.5 - window.column) / window.columns];
   const isSeen = down >= 0 && down <= 1 && across >= 0 && across <= 1;
-  return isSeen ? zoomed(window, factor, whole, across, down) : zoomed(around(window, whole, { query, key }), factor, whole);
+  if (isSeen) return zoomed(window, factor, whole, across, down);
+  return zoomed(around(window, whole, { query, key }), factor, whole);
 }
 
 /** A window of the same size with this cell in its middle. */
@@ -49,7 +50,9 @@ export function around(window: Window, whole: Window, { query, key }: Place): Wi
 
 /** The window moved just so far that the cell is all in it. */
 export function reaching(window: Window, whole: Window, { query, key }: Place): Window {
-  return inside({ ...window, row: reached(window.row, window.rows, query), column: reached(window.column, window.columns, key) }, whole);
+  const row = reached(window.row, window.rows, query);
+  const column = reached(window.column, window.columns, key);
+  return inside({ ...window, row, column }, whole);
 }
 
 function reached(from: number, size: number, at: number): number {
