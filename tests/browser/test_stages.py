@@ -479,6 +479,7 @@ def test_the_language_switches_at_once(open_stages):
 
 def test_the_walk_says_each_stage_and_marks_the_formula(open_stages):
     stages = open_stages(hash="view=stages&stage=x")
+    stages.cell("x", 0, 0).focus()
     seen = []
     for _ in range(10):
         seen.append(stages.active)
