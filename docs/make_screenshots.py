@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 import jumok
@@ -25,8 +26,8 @@ IN_THE_DOCS = [  # file, page, address, language, colours, size
     ("page.stages.en", "student", "view=stages&stage=weights", "en", "light", {"width": 1800, "height": 1240}),
     ("page.stages.ko", "student", "view=stages&stage=weights", "ko", "light", {"width": 1800, "height": 1240}),
     ("page.heads.en", "heads", "view=heads&layer=3&head=3&query=40", "en", "light", WIDE),
-    ("page.map.ko", "long", "view=map&head=3&query=1900&key=1899", "ko", "dark", WIDE),
-    ("page.compare.en", "pair", "view=compare&layer=1", "en", "light", WIDE),
+    ("page.map.ko", "long", "view=map&head=3&query=1900&key=1471", "ko", "dark", WIDE),
+    ("page.compare.en", "pair", "view=compare&layer=1&query=7&key=1", "en", "light", WIDE),
 ]
 
 
@@ -65,7 +66,9 @@ def main(arguments: list[str]) -> None:
             every(browser, found, Path(arguments[1]))
             return
         for name, page, address, lang, scheme, size in IN_THE_DOCS:
-            shot(browser, found[page], f"{address}&lang={lang}", HERE / f"{name}.png", size, scheme)
+            to = HERE / f"{name}.png"
+            shot(browser, found[page], f"{address}&lang={lang}", to, size, scheme)
+            Image.open(to).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(to, optimize=True)
 
 
 def every(browser: Browser, found: dict[str, Path], folder: Path) -> None:
