@@ -531,6 +531,27 @@ def test_a_picture_is_written_by_its_suffix(command, suffix):
     assert len(data) < 400_000
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["student", "--values", "0"], "--values is for a live page"),
+        (["student", "--values", "0", "-o", "a.svg"], "--values is for a live page"),
+        (["student", "--values", "first", "-o", "a.html"], "--values expects whole numbers, 0 or more, such as 0,5"),
+        (["student", "--values", "7", "-o", "a.html"], "layer expects a position from 0 to 0"),
+    ],
+)
+def test_values_that_cannot_be_carried_are_refused(arguments, said):
+    done = run("draw", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert os.listdir() == []
+
+
+def test_values_are_asked_for_on_the_command_line():
+    assert run("draw", "it-tired", "--values", "0,1", "-o", "a.html").code == 0
+    assert run("draw", "it-tired", "--values", "all", "-o", "a.html").code == 0
+
+
 def test_the_drawn_svg_is_that_of_the_function():
     run("draw", "student", "-o", "a.svg", "--kind", "arrows", "--token", "studies", "--theme", "dark", "--lang", "ko")
     drawn = jumok.draw(jumok.load("student"), "arrows", query="studies", theme="dark", lang="ko")

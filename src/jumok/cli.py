@@ -154,6 +154,10 @@ WORDS = {
     "head": ("Only this head, from 0.", "이 헤드만 (0부터 셈)."),
     "theme": ("Colours of the picture: light or dark.", "그림의 색: light 또는 dark."),
     "all": ("Every token.", "모든 토큰."),
+    "values": (
+        "Layers whose v a large page carries: 0,5 or all (.html).",
+        "큰 페이지에 밸류를 담을 층: 0,5 또는 all (.html).",
+    ),
     "from": ("Begin from this packaged example.", "이 예제를 바탕으로 시작합니다."),
     "force": ("Write over a file that is there.", "이미 있는 파일을 덮어씁니다."),
     "d": ("Widths to measure, such as 2,64,1024.", "측정할 차원 수. 예: 2,64,1024."),
@@ -315,6 +319,7 @@ def _add_pictures(group: click.Group, lang: str, shared: list[click.Option], jso
 
     stage, token, layer, mask, lang_option = shared
     head = click.Option(["--head"], metavar="N", help=_("head", lang))
+    values = click.Option(["--values"], metavar="N,N|all", help=_("values", lang))
     theme = click.Option(["--theme"], metavar="T", help=_("theme", lang), shell_complete=_complete(THEME_NAMES))
     kinds = {
         name: click.Option(
@@ -331,7 +336,7 @@ def _add_pictures(group: click.Group, lang: str, shared: list[click.Option], jso
     )
     _add(
         group, lang, _draw,
-        [name, kinds["Trace"], stage, token, layer, head, mask, theme, files["draw_output"], lang_option],
+        [name, kinds["Trace"], stage, token, layer, head, mask, theme, values, files["draw_output"], lang_option],
     )  # fmt: skip
     _add(
         group, lang, _compare,
@@ -540,16 +545,24 @@ def _explanation_markdown(explanation: Any, lang: str) -> str:
 
 def _draw(
     lang: str, name: str, kind: str | None, stage: str | None, token: str | None, layer: str | None, head: str | None,
-    mask: str | None, theme: str | None, output: str | None,
+    mask: str | None, theme: str | None, values: str | None, output: str | None,
 ) -> None:  # fmt: skip
     from .picture.drawing import draw
 
+    carried = (
+        None if values is None else "all" if values == "all" else [_whole("--values", at) for at in values.split(",")]
+    )
+    if carried is not None and (output is None or Path(output).suffix.lower() != ".html"):
+        raise InputError(
+            en="--values is for a live page: -o page.html.",
+            ko="--values는 움직이는 페이지(-o page.html)에만 쓸 수 있습니다.",
+        )
     record = _attended(name, mask)
     picture = draw(
         record, kind, stage=stage, layer=_place("--layer", layer), head=_place("--head", head),
         query=None if token is None else _token_of(record, token), lang=lang, theme=theme or "light",
     )  # fmt: skip
-    _hand_over(lang, picture, output)
+    _hand_over(lang, picture, output, **({} if carried is None else {"values": carried}))
 
 
 def _compare(
@@ -570,10 +583,10 @@ def _compare(
     _hand_over(lang, picture, output)
 
 
-def _hand_over(lang: str, picture: Any, output: str | None) -> None:
+def _hand_over(lang: str, picture: Any, output: str | None, **options: Any) -> None:
     """A picture into its file, or as text on the screen."""
     if output is not None:
-        picture.save(output)
+        picture.save(output, **options)
         _tell(_("saved", lang, path=output))
         return
     from .picture.printed import printed
@@ -648,8 +661,9 @@ def _whole(name: str, text: str) -> int:
     text = text.strip()
     if text.isascii() and text.isdigit() and len(text) < 12:
         return int(text)
-    such_as = ", such as 2,64,1024" if name == "--d" else ""
-    such_as_ko = "(예: 2,64,1024)" if name == "--d" else ""
+    example = {"--d": "2,64,1024", "--values": "0,5"}.get(name)
+    such_as = f", such as {example}" if example else ""
+    such_as_ko = f"(예: {example})" if example else ""
     raise InputError(
         en=f"{name} expects whole numbers, 0 or more{such_as}; got {text!r}.",
         ko=f"{name}에는 0 이상의 정수가 필요한데{such_as_ko} {text!r}이(가) 왔습니다.",

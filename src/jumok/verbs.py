@@ -190,7 +190,7 @@ def widget(
 
     options: dict[str, Any] = {"view": view, "lang": lang, "values": values, "storage": storage}
     if isinstance(thing, Comparison):
-        return shown((thing.a, thing.b), comparison={"pairs": [list(pair) for pair in thing.pairs]}, **options)
+        return shown((thing.a, thing.b), comparison=thing.pairing(), **options)
     return shown(_attended(thing), **options)
 
 

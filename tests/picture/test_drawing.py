@@ -348,6 +348,28 @@ def test_a_page_begins_where_the_picture_was(tmp_path):
     model = json.loads(re.search(r'id="jumok-model">(.*?)</script>', page, re.DOTALL)[1])
     assert model["comparison"]["pairs"] == [[i, i] for i in range(9)]
     assert (model["view"]["view"], model["view"]["layer"]) == ("compare", 1)
+    assert [(head["layer"], round(head["distance"], 3)) for head in model["comparison"]["heads"]] == [
+        (1, 0.164),
+        (0, 0),
+    ]
+
+
+def test_a_large_page_carries_the_values_that_were_asked_for(tmp_path):
+    rng = np.random.default_rng(3)
+    q, k, v = (rng.normal(size=(2, 1500, 64)) for _ in range(3))
+    large = Reading([jumok.attend(q=q, k=k, v=v, rule="causal")] * 2)
+    sizes = {}
+    for values in (None, [1], "all"):
+        draw(large).save(tmp_path / "a.html", values=values)
+        sizes[str(values)] = (tmp_path / "a.html").stat().st_size
+    carried = 2 * 1500 * 64 * 2 * 4 / 3  # one layer's v as int16 in base64
+    assert sizes["[1]"] - sizes["None"] == pytest.approx(carried, rel=0.1)
+    assert sizes["all"] - sizes["None"] == pytest.approx(2 * carried, rel=0.1)
+    with pytest.raises(TooLargeError, match="size_limit="):
+        draw(large).save(tmp_path / "a.html", size_limit=1_000_000)
+    for options in ({"values": [0]}, {"size_limit": None}):
+        with pytest.raises(InputError, match=r"live page \(\.html\)"):
+            draw(large).save(tmp_path / "a.svg", **options)
 
 
 def test_tables_hold_what_is_drawn_and_no_more():

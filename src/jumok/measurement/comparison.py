@@ -151,6 +151,11 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison({len(self.pairs)} matched tokens, {len(self.heads)} heads, {self.n_layers} layers)"
 
+    def pairing(self) -> dict[str, Any]:
+        """What a page needs beside the two records, as plain JSON: which token stands for which, and the heads."""
+        told = self.to_json()
+        return {"pairs": told["pairs"], "heads": told["heads"]}
+
     def to_json(self) -> dict[str, Any]:
         """All that was found, as plain JSON with every digit; not the two records themselves."""
         texts = [[token.text for token in _layers(one)[0].tokens] for one in (self.a, self.b)]

@@ -27,6 +27,7 @@ from .captions import say, title_of, token_names
 from .grids import SHOWN
 from .kinds import KINDS
 from .layout import Panel, padded, paragraph, stacked
+from .packed import SIZE_LIMIT, Values
 from .plain import heading
 from .svg import FONTS, Spell, document, rect
 from .theme import THEMES, css
@@ -96,15 +97,23 @@ class Picture:
         self._refuse_scale(scale)
         return png(self._written(FAMILY, None if system_fonts else spelled_out), scale, system_fonts)
 
-    def save(self, path: str | os.PathLike[str], *, outlined: bool = False, scale: float = 2) -> Path:
+    def save(
+        self, path: str | os.PathLike[str], *, outlined: bool = False, scale: float = 2, values: Values = None,
+        size_limit: int | None = SIZE_LIMIT,
+    ) -> Path:  # fmt: skip
         """Write the picture, whole or not at all: ``.svg``, ``.png``, ``.md``, ``.csv``, or the live page, ``.html``.
 
+        outlined : of an .svg, as in ``svg``;  scale : of a .png, as in ``png``
+        values : of an .html that is too large to carry everything, the layers whose v it carries: [0, 5], or "all"
+        size_limit : of an .html, bytes; None for any
+
         Errors: ``InputError`` for another suffix, ``OutputError`` where the path cannot be written,
-        ``MissingExtra`` where a ``.png`` needs the extra ``picture``.
+        ``MissingExtra`` where a ``.png`` needs the extra ``picture``, ``TooLargeError`` for a page beyond its limit.
         """
         suffix = Path(path).suffix.lower()
         if suffix == ".html":
-            return self._save_page(path)
+            return self._save_page(path, values, size_limit)
+        _refuse_page_options(suffix, values, size_limit)
         ways: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: self.svg(outlined=outlined).encode("utf-8"),
             ".png": lambda: self.png(scale),
@@ -148,18 +157,17 @@ class Picture:
         assert not isinstance(self.thing, Comparison)
         return self.thing if self.kind == "heads" else _layers(self.thing)[self.choice.layer]
 
-    def _save_page(self, path: str | os.PathLike[str]) -> Path:
+    def _save_page(self, path: str | os.PathLike[str], values: Values, size_limit: int | None) -> Path:
         from . import page
 
         view: dict[str, Any] = {"layer": self.choice.layer, "head": self.choice.head}
         view |= {} if self.choice.query is None else {"query": self.choice.query}
         view |= {} if self.choice.stage == "weights" else {"stage": self.choice.stage}
         view |= {"theme": "dark"} if self.theme == "dark" else {}  # else as the reader's system has it
-        options: dict[str, Any] = {"lang": self.lang, "title": self.named}
+        options: dict[str, Any] = {"lang": self.lang, "title": self.named, "values": values, "size_limit": size_limit}
         if isinstance(self.thing, Comparison):
-            pairs = {"pairs": [list(pair) for pair in self.thing.pairs]}
-            both = self.thing.a, self.thing.b
-            return page.write(path, both, comparison=pairs, view=view | {"view": "compare"}, **options)
+            both, pairing = (self.thing.a, self.thing.b), self.thing.pairing()
+            return page.write(path, both, comparison=pairing, view=view | {"view": "compare"}, **options)
         return page.write(path, self.thing, view=view, **options)
 
     def _written(self, fonts: str, spell: Spell | None) -> str:
@@ -300,6 +308,14 @@ def _refuse_together(fits: bool, option: str, kind: str) -> None:
         raise InputError(
             en=f'{option} has no meaning for kind="{kind}". Leave it out, or draw another kind.',
             ko=f'kind="{kind}"에는 {option}을(를) 쓸 수 없습니다. 빼거나 다른 종류로 그리십시오.',
+        )
+
+
+def _refuse_page_options(suffix: str, values: Values, size_limit: int | None) -> None:
+    if values is not None or size_limit != SIZE_LIMIT:
+        raise InputError(
+            en=f"values= and size_limit= are for a live page (.html), not for {suffix or 'this file'}. Leave them out.",
+            ko=f"values=와 size_limit=은 움직이는 페이지(.html)에만 쓰고 {suffix or '이 파일'}에는 쓰지 않습니다. 빼고 부르십시오.",
         )
 
 

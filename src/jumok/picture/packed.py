@@ -33,13 +33,14 @@ from .labels import labels_of
 from .png import palette
 from .streamed import Summary, summary
 
-__all__ = ["SMALL_BYTES", "Packed", "Storage", "Values", "least_bytes", "pack"]
+__all__ = ["SIZE_LIMIT", "SMALL_BYTES", "Packed", "Storage", "Values", "least_bytes", "pack"]
 
 Values = Literal["all"] | Collection[int] | None
 Storage = Literal["exact", "int16"] | None
 Array = npt.NDArray[Any]
 
 SMALL_BYTES = 2 * 2**20  # up to this a record travels with every digit
+SIZE_LIMIT = 150_000_000  # bytes of a page; a browser opens more, but a person waits
 MOST_ERROR = 1e-3  # of a weight, beyond which a layer is not rounded
 THUMBNAIL = 64  # pixels of a side, at most
 ATLAS_PIXELS = 4 * 2**20  # of all thumbnails together, at most
@@ -92,7 +93,7 @@ def pack(record: Trace | Reading, values: Values = None, storage: Storage = None
         )
     arrays, plain = saved.parts(record)
     exact = _is_exact(arrays, storage)
-    wanted = range(len(layers)) if exact else _wanted(values, len(layers))
+    wanted = _wanted(values, len(layers), exact)
     side = _side(layers)
     blocks, facts, thumbnails = [], [], []
     for at, trace in enumerate(layers):
@@ -119,7 +120,7 @@ def least_bytes(record: Trace | Reading, values: Values = None, storage: Storage
     arrays, plain = saved.parts(record)
     n_layers = len(plain["layers"])
     exact = _is_exact(arrays, storage)
-    wanted = range(n_layers) if exact else _wanted(values, n_layers)
+    wanted = _wanted(values, n_layers, exact)
     total = 0
     for at, entry in enumerate(plain["layers"]):
         prefix = f"layers.{at}."
@@ -135,10 +136,10 @@ def _is_exact(arrays: dict[str, Array], storage: Storage) -> bool:
     return storage == "exact" or (storage is None and sum(array.nbytes for array in arrays.values()) <= SMALL_BYTES)
 
 
-def _wanted(values: Values, n_layers: int) -> Collection[int]:
-    if values is None:
-        return ()
-    return range(n_layers) if values == "all" else positions("layer", "층", values, n_layers)
+def _wanted(values: Values, n_layers: int, exact: bool) -> Collection[int]:
+    """The layers whose v travels: those asked for; of a record that travels with every digit, all."""
+    asked = () if values is None or values == "all" else positions("layer", "층", values, n_layers)
+    return range(n_layers) if exact or values == "all" else asked
 
 
 def _side(layers: Sequence[Trace]) -> int:

@@ -24,12 +24,11 @@ from ..errors import TooLargeError
 from ..explanation.words import language, shown
 from ..files import write_whole
 from ..trace import Reading, Trace
-from .packed import SMALL_BYTES, Packed, Storage, Values, least_bytes, pack
+from .packed import SIZE_LIMIT, SMALL_BYTES, Packed, Storage, Values, least_bytes, pack
 
 __all__ = ["BUNDLE", "SIZE_LIMIT", "html", "write"]
 
 BUNDLE = Path(__file__).parent / "static" / "jumok.js"
-SIZE_LIMIT = 150_000_000  # bytes; a browser opens more, but a person waits
 
 # Scripts and styles that stand in the file (a blob is the program, unpacked), pictures made there, nothing from elsewhere.
 POLICY = (

@@ -74,8 +74,8 @@ export const HEADS: Words = {
   more_dims: ["the other {n}, sum", "나머지 {n}개의 합"],
   mixed: ["mixed (sum of all rows)", "가중합 (모든 행의 합)"],
   no_values: [
-    "The values (v) of this layer are not in this page, so the path ends at the weights. In Python: draw(reading, values=[{layer}]).",
-    "이 페이지에는 이 층의 밸류(v)가 없어 가중치까지만 보입니다. 파이썬에서 draw(reading, values=[{layer}])로 담을 수 있습니다.",
+    "The values (v) of this layer are not in this page, so the path ends at the weights. In Python: draw(reading).save(\"page.html\", values=[{layer}]).",
+    "이 페이지에는 이 층의 밸류(v)가 없어 가중치까지만 보입니다. Python에서 draw(reading).save(\"page.html\", values=[{layer}])로 담을 수 있습니다.",
   ],
   first_values: [
     "The first token is left out here, so these are not the model's numbers.",
