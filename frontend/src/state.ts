@@ -141,7 +141,13 @@ export class Session {
   readonly firstHidden = signal(false);
   readonly desk: ReadonlySignal<Desk>;
   readonly layer: ReadonlySignal<Layer | null>;
+  /** What the page is called, where somebody named it. */
+  readonly title: Readonly<Record<string, string>> | null;
+  readonly hasAddress: boolean;
+  /** The address carried changes that could not be read. */
+  readonly isUnread = signal(false);
   readonly #model: Model;
+  readonly #opening: Choice;
   readonly #address: Address | null;
   #stop: (() => void)[] = [];
   #waiting: ReturnType<typeof setTimeout> | undefined;
@@ -149,9 +155,13 @@ export class Session {
   constructor(model: Model, address: Address | null) {
     this.#model = model;
     this.#address = address;
+    this.hasAddress = address !== null;
+    this.title = (model.get("title") as Readonly<Record<string, string>> | null | undefined) ?? null;
     this.desks = documentsOf(model).map((document) => new Desk(document));
     this.pairing = (model.get("comparison") as Pairing | null) ?? null;
-    const choice = { ...this.#defaults(), ...this.#fitting(model.get("view")) };
+    const told = this.#fitting(model.get("view"));
+    const choice = this.#openingOf(told);
+    this.#opening = choice;
     this.choice = {
       view: signal(choice.view), document: signal(choice.document), layer: signal(choice.layer),
       head: signal(choice.head), query: signal(choice.query), key: signal(choice.key), stage: signal(choice.stage),
@@ -161,10 +171,11 @@ export class Session {
     this.layer = computed(() => this.desk.value.layer(this.choice.layer.value));
     this.read();
     this.#stop = [effect(() => this.#within()), effect(() => this.#write())];
-    const told = (): void => this.choose(this.#fitting(model.get("view")));
-    model.on("change:view", told);
+    const changed = (): void => this.choose(this.#fitting(model.get("view")));
+    model.on("change:view", changed);
     const gone = address?.listen(() => this.read());
-    this.#stop.push(() => model.off("change:view", told), () => gone?.());
+    this.#stop.push(() => model.off("change:view", changed), () => gone?.());
+    if (told.key === undefined) this.#readMostWhenItComes();
   }
 
   /** Choose some of it; the rest stays. */
@@ -188,10 +199,12 @@ export class Session {
     const said = this.#address?.read();
     if (said === undefined) return;
     batch(() => {
+      this.isUnread.value = false;
       this.desks.forEach((desk, at) => {
         const text = said.get(at ? `edit${at + 1}` : "edit");
-        const sheet = desk.original && text !== null ? restored(text, desk.original) : desk.original;
+        const sheet = text === null ? desk.original : restored(text, desk.original);
         const now = desk.sheet.peek();
+        this.isUnread.value = this.isUnread.peek() || (text !== null && sheet === null);
         if (sheet && now && packed(sheet, desk.original!) !== packed(now, desk.original!)) desk.put(sheet);
       });
       this.choose(this.#fitting(plain(said)));
@@ -212,9 +225,8 @@ export class Session {
   #said(): URLSearchParams {
     const said = new URLSearchParams();
     const { window, ...rest } = this.chosen();
-    const defaults = this.#defaults();
     for (const [name, value] of Object.entries(rest)) {
-      if (value !== defaults[name as keyof Choice] || name === "lang") said.set(name, String(value));
+      if (value !== this.#opening[name as keyof Choice] || name === "lang") said.set(name, String(value));
     }
     if (window !== null) said.set("window", [window.row, window.rows, window.column, window.columns].join(","));
     this.desks.forEach((desk, at) => {
@@ -249,21 +261,36 @@ export class Session {
     key.value = within(key.value, made ? made.k.rows : facts.n_keys);
   }
 
-  #defaults(): Choice {
-    const { source, facts } = this.desks[0].document;
-    const first = this.desks[0].document.layer(0);
-    const details = first instanceof Promise ? source.details : first.source.details;
+  /** Before anybody chooses: what the host says, else what changed most between two texts, else what is read most. */
+  #openingOf(told: Partial<Choice>): Choice {
+    const at = told.document ?? 0;
+    const { document } = this.desks[at];
+    const most = this.pairing?.heads?.find((change) => change.query !== null && change.key !== null);
+    const layer = within(told.layer ?? most?.layer ?? 0, document.facts.length);
+    const { n_heads, n_queries, n_keys } = document.facts[layer];
+    const head = within(told.head ?? most?.head ?? 0, n_heads);
+    const isMost = most !== undefined && most.layer === layer && most.head === head;
+    const here = document.layer(layer);
+    const { focus } = here instanceof Promise ? document.source.details : here.source.details;
     // A causal model's first query reads nothing but itself: where nobody says more, the last one is shown.
-    const asks = within(details.focus ?? facts[0].n_queries - 1, facts[0].n_queries);
-    const isTold = details.focus !== undefined && !(first instanceof Promise);
-    const read = within(isTold ? largestAt(rowOf(first, 0, asks).weights) : asks - 1, facts[0].n_keys);
-    // Of a comparison, what changed most.
-    const { layer = 0, head = 0, query, key } = this.pairing?.heads?.find((change) => change.query !== null) ?? {};
-    const view: View = this.desks.length > 1 ? "compare" : isSmall(this.desks[0].document) ? "stages" : "heads";
-    return {
-      view, document: 0, layer, head, query: query?.[0] ?? asks, key: key?.[0] ?? read, stage: "weights",
-      lang: "en", theme: "auto", window: null,
-    };
+    const query = within(told.query ?? (isMost ? most.query![at] : (focus ?? n_queries - 1)), n_queries);
+    const read = here instanceof Promise ? query - 1 : largestAt(rowOf(here, head, query).weights);
+    const key = within(told.key ?? (isMost && query === most.query![at] ? most.key![at] : read), n_keys);
+    const view: View = this.desks.length > 1 ? "compare" : isSmall(document) ? "stages" : "heads";
+    return { view, stage: "weights", lang: "en", theme: "auto", window: null, ...told, document: at, layer, head, query, key };
+  }
+
+  /** In a large document the key that is read most is known once its layer has come; whoever chose before, chose. */
+  #readMostWhenItComes(): void {
+    const { document: at, layer, head, query, key } = this.#opening;
+    const coming = this.desks[at].document.layer(layer);
+    if (!(coming instanceof Promise) || this.desks.length > 1) return;
+    void coming.then((here) => {
+      const { layer: nowLayer, head: nowHead, query: nowQuery, key: nowKey } = this.chosen();
+      if (nowLayer !== layer || nowHead !== head || nowQuery !== query || nowKey !== key) return;
+      this.#opening.key = largestAt(rowOf(here, head, query).weights);
+      this.choose({ key: this.#opening.key });
+    });
   }
 
   /** What of some plain JSON is a choice that this session can make. */
@@ -271,7 +298,7 @@ export class Session {
     if (typeof said !== "object" || said === null) return {};
     const given = said as Record<string, unknown>;
     const fits: { [Name in keyof Choice]: (value: unknown) => boolean } = {
-      view: oneOf(VIEWS), lang: oneOf(["en", "ko"]), theme: oneOf(THEMES), stage: oneOf(SHOWN),
+      view: (value) => oneOf(VIEWS)(value) && (value !== "compare" || this.desks.length > 1), lang: oneOf(["en", "ko"]), theme: oneOf(THEMES), stage: oneOf(SHOWN),
       document: (value) => isPlace(value) && value < this.desks.length,
       layer: isPlace, head: isPlace, query: isPlace, key: isPlace, window: isWindow,
     };
@@ -321,11 +348,11 @@ function asked(model: Model, document: number, layer: number): Promise<DataView>
   });
 }
 
-function restored(text: string, original: Sheet): Sheet {
+function restored(text: string, original: Sheet | null): Sheet | null {
   try {
-    return unpacked(text, original);
+    return original && unpacked(text, original);
   } catch (error) {
-    if (error instanceof Refused) return original;
+    if (error instanceof Refused) return null;
     throw error;
   }
 }

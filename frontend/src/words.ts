@@ -35,6 +35,11 @@ export const FRAME: Words = {
   layer: ["Layer", "층"],
   head: ["Head", "헤드"],
   document: ["Sentence", "문장"],
+  unread: [
+    "The changes in this link could not be read: these are the numbers that the page came with.",
+    "이 링크에 담긴 변경 내용을 읽을 수 없습니다. 보이는 숫자는 페이지가 처음 담고 있던 것입니다.",
+  ],
+  editing: ["Editing and sharing", "고치기와 나누기"],
   coming: ["This layer is on its way …", "이 층을 가져오는 중입니다 …"],
   failed: ["This page cannot be shown: {reason}", "이 페이지를 보여 줄 수 없습니다: {reason}"],
   rounded: [

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { number } from "../explanation/words";
+import { number, shown } from "../explanation/words";
 import type { Lang } from "../engine/record";
 import { toYaml } from "../engine/yaml";
 import type { Session, View } from "../state";
@@ -31,7 +31,9 @@ export function App({ session }: { session: Session }): JSX.Element {
     const root = frame.current!.parentElement!;
     root.lang = lang;
     root.dataset.theme = session.choice.theme.value;
-    if (root.parentElement?.id === "jumok-page") root.ownerDocument.documentElement.lang = lang;
+    if (root.parentElement?.id !== "jumok-page") return;
+    root.ownerDocument.documentElement.lang = lang;
+    root.ownerDocument.title = named(session, lang);
   });
   const Showing = SHOWING[view];
   return (
@@ -49,13 +51,20 @@ export function App({ session }: { session: Session }): JSX.Element {
   );
 }
 
+/** What this page is called: as somebody named it, or both documents, in a language. */
+function named(session: Session, lang: Lang): string {
+  const names = session.desks.map(({ document: { title, source } }) =>
+    shown(title?.[lang] || title?.en || source.details.sentence || source.name || say(FRAME, "title", lang)),
+  );
+  return session.title?.[lang] ?? names.join(" / ");
+}
+
 function Header({ session }: { session: Session }): JSX.Element {
   const lang = session.choice.lang.value;
-  const { title, source } = session.desk.value.document;
-  const name = title?.[lang] || title?.en || source.details.sentence || source.name || say(FRAME, "title", lang);
   return (
     <header class="top">
-      <h1>{name}</h1>
+      <h1>{named(session, lang)}</h1>
+      {session.isUnread.value && <p role="alert">{say(FRAME, "unread", lang)}</p>}
       <div class="tools">
         <Views session={session} />
         <Switches session={session} />
@@ -116,7 +125,6 @@ function Editing({ session }: { session: Session }): JSX.Element | null {
   const desk = session.desk.value;
   const told = useSignal<{ text: string; toCopy: string | null } | null>(null);
   const sheet = desk.sheet.value;
-  const link = session.link();
   const copy = (text: string, done: string): void => {
     const copied = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"));
     copied.then(
@@ -125,7 +133,7 @@ function Editing({ session }: { session: Session }): JSX.Element | null {
     );
   };
   return (
-    <div class="choices editing" role="group">
+    <div class="choices editing" role="group" aria-label={say(FRAME, "editing", lang)}>
       {sheet !== null && (
         <>
           <button type="button" disabled={!desk.past.value.length} onClick={() => desk.undo()}>
@@ -142,7 +150,7 @@ function Editing({ session }: { session: Session }): JSX.Element | null {
           </button>
         </>
       )}
-      {link !== null && (
+      {session.hasAddress && (
         <button type="button" onClick={() => copy(session.link()!, "linked")}>
           {say(FRAME, "link", lang)}
         </button>
@@ -178,7 +186,8 @@ function Rounding({ session }: { session: Session }): JSX.Element | null {
 
 /** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), except inside a text field, which has its own. */
 function undoing(event: KeyboardEvent, session: Session): void {
-  if (!(event.ctrlKey || event.metaKey) || event.target instanceof HTMLInputElement) return;
+  const isTyping = event.target instanceof Element && event.target.matches("textarea, input:not([type=checkbox])");
+  if (!(event.ctrlKey || event.metaKey) || isTyping) return;
   const name = event.key.toLowerCase();
   if (name !== "z" && name !== "y") return;
   event.preventDefault();

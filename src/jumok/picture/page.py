@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import TooLargeError
-from ..explanation.words import language, shown
+from ..explanation.words import LANGS, language, shown
 from ..files import write_whole
 from ..trace import Reading, Trace
 from .packed import SIZE_LIMIT, SMALL_BYTES, Packed, Storage, Values, least_bytes, pack
@@ -85,7 +85,8 @@ def html(
     _refuse_beyond(size_limit, bytes_least)
     made = [one if isinstance(one, Packed) else pack(one, values, storage) for one in given]
     _refuse_beyond(size_limit, sum(one.n_bytes for one in made))
-    model = {"comparison": comparison, "view": {**(view or {}), "lang": lang}}
+    named = dict.fromkeys(LANGS, title) if isinstance(title, str) else title and dict(title)
+    model = {"comparison": comparison, "view": {**(view or {}), "lang": lang}, "title": named}
     return _pieces(made, model, lang, _title(title, made, lang))
 
 

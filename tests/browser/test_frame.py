@@ -1,0 +1,114 @@
+"""The frame around the views: how a page opens, its title, and links that cannot be read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import jumok
+import readings
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The path of a page of something, made once."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def path(name, make, **options):
+        if not (folder / f"{name}.html").exists():
+            make().save(folder / f"{name}.html", **options)
+        return folder / f"{name}.html"
+
+    return path
+
+
+def student():
+    return jumok.draw(jumok.load("student"))
+
+
+def pair():
+    return jumok.draw(jumok.compare(jumok.load("it-tired"), jumok.load("it-soft")))
+
+
+def address(page):
+    page.wait_for_timeout(300)
+    return page.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
+
+
+def test_a_page_opens_at_what_its_query_reads_most(page_of, saved):
+    rng = np.random.default_rng(5)
+    trace = jumok.attend(q=rng.normal(size=(1, 6, 4)), k=3 * rng.normal(size=(1, 6, 4)), v=rng.normal(size=(1, 6, 4)))
+    page = page_of(saved("plain", lambda: jumok.draw(trace)))
+    most = int(trace.weights[0, 5].argmax())
+    cell = page.locator(f"table[data-stage='weights'] [data-row='5'][data-column='{most}']")
+    expect(cell).to_be_visible()
+    chosen = page.locator("[role=radio][aria-checked=true]")
+    assert [text.splitlines()[0] for text in chosen.all_inner_texts()] == [
+        f"{trace.tokens[5]}",
+        f"{trace.tokens[most]}",
+    ]
+
+
+def test_of_a_layer_that_was_asked_for(page_of, saved):
+    example = jumok.load("it-tired")
+    page = page_of(saved("second", lambda: jumok.draw(example, layer=1, stage="weights", query="it")))
+    expect(page.locator("[role=radio][aria-checked=true]").nth(1)).to_contain_text("cat")
+
+
+def test_a_large_page_too_once_its_layer_has_come(page_of, saved):
+    reading = readings.reading(2, 2, 1200)
+    page = page_of(saved("large", lambda: jumok.draw(reading)))
+    most = int(reading[0].rows("weights", queries=[1199])[0, 0].argmax())
+    expect(page.locator("main")).to_contain_text(f"#{most} ")
+
+
+def test_a_comparison_opens_at_what_changed_most(page_of, saved):
+    page = page_of(saved("pair", pair))
+    expect(page.locator("main")).to_contain_text("-0.823")
+    expect(page.locator("h1")).to_have_text(
+        "… because it was tired: it is the cat / … because it was soft: it is the mat"
+    )
+
+
+def test_the_title_follows_the_language(page_of, saved):
+    page = page_of(saved("student", student))
+    assert page.title() == page.locator("h1").inner_text() == "Who studies what, and how? The row of 'studies'"
+    page.get_by_role("button", name="한국어").click()
+    expect(page).to_have_title("누가 무엇을 어떻게 공부하는가? 'studies'의 행")
+    expect(page.locator("h1")).to_have_text("누가 무엇을 어떻게 공부하는가? 'studies'의 행")
+
+
+def test_a_name_that_somebody_gave_stands(page_of, saved):
+    page = page_of(saved("named", lambda: jumok.draw(jumok.load("student"), title="<b>내 수업</b>")))
+    assert page.title() == page.locator("h1").inner_text() == "<b>내 수업</b>"
+
+
+@pytest.mark.parametrize("edit", ["garbage", "eyJ4IjpbXX0", "x" * 5000])
+def test_changes_that_cannot_be_read_are_not_passed_over(page_of, saved, edit):
+    page = page_of(saved("student", student), f"lang=ko&edit={edit}")
+    expect(page.get_by_role("alert")).to_contain_text("변경 내용을 읽을 수 없습니다")
+    cell = page.locator("table[data-stage='weights'] [data-row='2'][data-column='3']")
+    expect(cell).to_have_text("0.55")
+
+
+def test_what_a_page_cannot_show_is_not_chosen(page_of, saved):
+    page = page_of(
+        saved("student", student), "view=compare&query=99&key=-1&stage=nonsense&window=a,b,c,d&lang=xx&theme=7"
+    )
+    expect(page.locator("nav [aria-current]")).to_have_text("Stages")
+    assert address(page).keys() <= {"lang", "query"}
+
+
+def test_an_edit_can_be_undone_from_a_checkbox(page_of, saved):
+    page = page_of(saved("student", student), "view=heads")
+    checkbox = page.locator("input[type=checkbox]").first
+    page.get_by_role("button", name="Stages").click()
+    page.locator("table[data-stage='w_q'] [data-row='1'][data-column='2']").click()
+    page.keyboard.type("9")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
+    page.get_by_role("button", name="Heads").click()
+    checkbox.focus()
+    page.keyboard.press("ControlOrMeta+z")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
