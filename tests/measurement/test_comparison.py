@@ -146,6 +146,23 @@ def test_the_packaged_pair_flips_in_the_second_layer():
         assert all(word in found.text(lang) for word in words)
 
 
+@pytest.mark.parametrize("tile", [1, 5])
+@pytest.mark.parametrize("least", [-1e-12, 0, 1e-12])
+def test_of_changes_that_only_rounding_tells_apart_the_first_is_named(tile, least):
+    """What one key loses another gets: which of the two is a last digit larger is chance, and differs in a browser."""
+    change = np.zeros((2, 5, 4))
+    change[0, 1, 1:3] = 0.4, -0.4  # smaller
+    change[0, 2, 1:3] = -0.5, 0.5 * (1 + least)
+    change[0, 4, 0] = 0.5 * (1 - least)
+    change[1, 3, 3] = 0.5 * (1 + 1e-8)
+    change[1, 0, 0] = 0.5
+    gathered = [comparison._Head(), comparison._Head()]
+    for before in range(0, 5, tile):
+        comparison._largest(gathered, change[:, before : before + tile], before)
+    assert [head.at for head in gathered] == [(2, 1), (3, 3)]
+    assert gathered[0].largest == -0.5
+
+
 def test_tokens_are_alike_in_nfc():
     a, b = record(["은행", "é"], 1), record(["\u110b\u1173\u11ab\u1112\u1162\u11bc", "e\u0301"], 1)
     assert compare(a, b).pairs == ((0, 0), (1, 1))

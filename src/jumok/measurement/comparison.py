@@ -29,6 +29,8 @@ from .row_distances import Doubles, Pair, distance, in_tiles, row_distances, wit
 
 __all__ = ["Comparison", "HeadChange", "NoiseFloor", "TokenChange", "compare", "distance"]
 
+ALIKE = 1e-9  # relative: changes nearer to each other are equal but for rounding
+
 
 @dataclass(frozen=True)
 class HeadChange:
@@ -36,7 +38,8 @@ class HeadChange:
 
     distance : mean Jensen–Shannon distance of its matched rows: 0 the same, 1 nothing in common; None without a row
     n_rows : rows in it; a row that has no weight on any matched key, in either text, is left out
-    largest : the largest change of one weight, second − first;  query, key : where it is, each (in a, in b)
+    largest : the largest change of one weight, second − first; of equal ones the first by query, then key
+    query, key : where it is, each (in a, in b)
     unmatched : weight on tokens that only one text has, mean over the matched queries, (in a, in b)
     """
 
@@ -296,7 +299,7 @@ def _refuse_too_large(n_pairs: int, n_keys: int) -> None:
         en=f"{n_pairs:,} × {n_keys:,} matched weights would take {needed // 2**20:,} MiB; at most "
         f"{MOST_BYTES // 2**20} MiB is made at once. The distance of every row takes little: "
         f"comparison.distances(layer, head).",
-        ko=f"짝지어진 가중치 {n_pairs:,} × {n_keys:,}개에는 {needed // 2**20:,} MiB가 필요합니다. 한 번에 "
+        ko=f"짝지은 가중치 {n_pairs:,} × {n_keys:,}개에는 {needed // 2**20:,} MiB가 필요합니다. 한 번에 "
         f"{MOST_BYTES // 2**20} MiB까지만 만듭니다. 행마다의 거리는 얼마 들지 않습니다: comparison.distances(layer, head).",
         bytes_needed=needed,
     )
@@ -335,9 +338,11 @@ def _compared(
 
 
 def _largest(gathered: list[_Head], change: Doubles, before: int) -> None:
+    """Of changes that only rounding tells apart (two keys: what one loses the other gets) the first in reading order."""
     for head, rows in enumerate(change):
-        at = int(np.abs(rows).argmax())
-        if abs(rows.flat[at]) > abs(gathered[head].largest):
+        sizes = np.abs(rows)
+        at = int((sizes >= sizes.max() * (1 - ALIKE)).argmax())
+        if sizes.flat[at] > abs(gathered[head].largest) * (1 + ALIKE):
             row, key = divmod(at, rows.shape[1])
             gathered[head].largest, gathered[head].at = float(rows.flat[at]), (before + row, key)
 

@@ -66,7 +66,7 @@ _PHRASES = {
         "Head {head:int} of layer {layer:int} changed most: its rows are {distance:n} apart on average "
         "(Jensen–Shannon distance over {n:int} rows: 0 the same, 1 nothing in common).",
         "{layer:int}층 {head:int}번 헤드가 가장 많이 달라졌습니다. 행 사이의 거리는 평균 {distance:n}입니다"
-        "(행 {n:int}개의 젠슨–섀넌 거리. 0이면 같고 1이면 겹치는 것이 없음).",
+        "(행 {n:int}개의 옌센–섀넌 거리. 0이면 같고 1이면 겹치는 것이 없음).",
     ),
     "rose": (
         "The largest change in it: the weight of {query} on {key} rose by {by:n}.",

@@ -76,12 +76,12 @@ WORDS = {
     ),
     "distance": (
         "Jensen–Shannon distance of the rows, mean: {distance:e} (0 the same, 1 nothing in common)",
-        "행 사이의 젠슨–섀넌 거리 평균: {distance:e} (0이면 같고 1이면 겹치는 것이 없음)",
+        "행 사이의 옌센–섀넌 거리 평균: {distance:e} (0이면 같고 1이면 겹치는 것이 없음)",
     ),
     "distances": (
         "How far each head's rows are apart in the two texts: Jensen–Shannon distance, mean over matched tokens "
         "(0 the same, 1 nothing in common). Numbers are rounded.",
-        "두 글에서 헤드마다 행이 얼마나 다른가: 짝지은 토큰의 젠슨–섀넌 거리 평균(0이면 같고 1이면 겹치는 것이 없음). "
+        "두 글에서 헤드마다 행이 얼마나 다른가: 짝지은 토큰의 옌센–섀넌 거리 평균(0이면 같고 1이면 겹치는 것이 없음). "
         "숫자는 반올림했습니다.",
     ),
     "weight": ("weight", "가중치"),
