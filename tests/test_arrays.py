@@ -319,6 +319,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[InputError], str, str]] = {
         r"a\.json: a \.json file is for reading elsewhere",
         r"\.json 파일은 다른 곳에서 읽기",
     ),
+    "a page to load": (
+        lambda: jumok.load("pair.html"),
+        InputError,
+        r"pair\.html: a page is for looking at and cannot be read back.*\.yaml.*\.safetensors",
+        r"페이지 파일은 보기 위한 것이라 다시 읽을 수 없습니다",
+    ),
+    "a picture to load": (
+        lambda: jumok.load("a.SVG"),
+        InputError,
+        r"a\.SVG: a picture is for looking at and cannot be read back",
+        r"그림 파일은 보기 위한 것",
+    ),
     # rules
     "an unknown rule": (
         lambda: x(rule="casual"),

@@ -758,7 +758,7 @@ def test_a_record_without_what_a_file_usually_holds():
 @pytest.mark.parametrize("name", ["a.json", "a.csv", "a.md", "a.txt", "a.safetensors"])
 def test_a_file_that_cannot_be_written_is_told(name):
     assert (
-        f"cannot write none/{name}: No such file or directory" in run("attend", "student", "-o", f"none/{name}").message
+        f"cannot write none/{name}: there is no such folder" in run("attend", "student", "-o", f"none/{name}").message
     )
     os.mkdir(name)
     assert f"cannot write {name}: it is a folder" in run("attend", "student", "-o", name).message
@@ -843,9 +843,13 @@ REFUSED = {
     "part of a saved record": (["attend", "student", "--stage", "x", "-o", "a.safetensors"], "leave out --stage and --token", "--stage와 --token을 빼거나"),
     "an explanation as a table": (["explain", "student", "-o", "a.csv"], "an explanation is written as .txt, .md or .json, not as 'a.csv'", "'a.csv' 불가"),
     "an explanation as a record": (["explain", "student", "-o", "a.safetensors"], "an explanation is written as .txt, .md or .json", "설명은 .txt"),
+    "a page to read": (["draw", "pair.html"], "pair.html: a page is for looking at and cannot be read back", "다시 읽을 수 없습니다"),
+    "a picture into no file": (["draw", "student", "-o", ""], "a file's name is needed, got ''", "파일 이름이 필요한데"),
+    "a record into no file": (["attend", "student", "-o", ""], "a file's name is needed, got ''", "파일 이름이 필요한데"),
+    "a comparison into no file": (["compare", "it-tired", "it-soft", "-o", ""], "a file's name is needed, got ''", "파일 이름이 필요한데"),
     "a new file without a suffix": (["new", "my"], "an example file ends in .yaml, got 'my'. Try: jumok new my.yaml", "예: jumok new my.yaml"),
     "a new file without a name": (["new", ""], "an example file ends in .yaml, got ''. Try: jumok new my.yaml", "예: jumok new my.yaml"),
-    "a new file in no folder": (["new", "none/my.yaml"], "cannot write none/my.yaml: No such file or directory", "none/my.yaml에 쓸 수 없습니다"),
+    "a new file in no folder": (["new", "none/my.yaml"], "cannot write none/my.yaml: there is no such folder", "none/my.yaml에 쓸 수 없습니다"),
     "a new file from nothing": (["new", "my.yaml", "--from", "studnet"], "unknown example 'studnet'", "알 수 없는 예제 'studnet'"),
     "an unknown example to print": (["examples", "studnet"], "unknown example 'studnet'", "알 수 없는 예제 'studnet'"),
     "an unknown shell": (["completion", "tcsh"], "unknown shell 'tcsh'. There are: 'bash', 'zsh', 'fish'", "알 수 없는 셸 'tcsh'"),

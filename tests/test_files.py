@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import re
 import signal
 import stat
 import subprocess
@@ -27,15 +27,33 @@ def text(words: str) -> Any:
     return lambda name: Path(name).write_text(words, encoding="utf-8")
 
 
-def refused(path: Any, en: str, write: Any = None) -> None:
+def refused(path: Any, en: str, ko: str, write: Any = None) -> None:
+    """What is wrong and what to try, in one language at a time."""
     with pytest.raises(OutputError) as caught:
         write_whole(path, write or text("new"))
     error = caught.value
     assert isinstance(error, OSError)
-    assert re.search(en, str(error)), str(error)
-    assert str(error).startswith(f"cannot write {path}: ")
-    assert str(error).endswith("Try another path, or make the folder first.")
-    assert error.text("ko").startswith(f"{path}에 쓸 수 없습니다: ")
+    assert str(error) == f"cannot write {path}: {en}."
+    assert error.text("ko") == f"{path}에 쓸 수 없습니다: {ko}."
+
+
+NO_FOLDER = (
+    "there is no such folder. Make it first, or try another path",
+    "그런 폴더가 없습니다. 폴더를 먼저 만들거나 다른 경로를 쓰십시오",
+)
+FOLDER = (
+    "it is a folder. Give the name of a file, such as one in that folder",
+    "폴더입니다. 파일 이름을 쓰십시오. 그 폴더 안의 파일도 됩니다",
+)
+NO_SPACE = (
+    "there is no space left. Make room, or try another disk",
+    "남은 공간이 없습니다. 공간을 비우거나 다른 디스크에 쓰십시오",
+)
+
+
+def failing(code: int) -> Any:
+    """A writer that the system stops, for this reason."""
+    return lambda _: (_ for _ in ()).throw(OSError(code, os.strerror(code)))
 
 
 def test_a_new_file_is_written_and_its_path_given_back(tmp_path: Path) -> None:
@@ -74,9 +92,7 @@ def test_an_interruption_leaves_the_old_file_and_nothing_else(tmp_path: Path, pr
 
 
 def test_an_interrupted_new_file_is_not_there_at_all(tmp_path: Path) -> None:
-    refused(
-        tmp_path / "a.txt", "No space left", lambda name: (_ for _ in ()).throw(OSError(28, "No space left on device"))
-    )
+    refused(tmp_path / "a.txt", *NO_SPACE, failing(errno.ENOSPC))
     assert os.listdir(tmp_path) == []
 
 
@@ -137,18 +153,62 @@ def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
     folder, file = tmp_path / "folder", tmp_path / "file"
     folder.mkdir()
     file.write_text("old")
-    refused(tmp_path / "missing" / "a.txt", "No such file or directory")
-    refused(folder, "it is a folder")
-    refused(str(folder) + "/", "it is a folder")
-    refused("", "it is a folder")
-    refused(file / "a.txt", "Not a directory")
-    refused(tmp_path / ("n" * 300), "File name too long")
-    refused("nul\0byte", "embedded null")
-    refused("/dev/full", "No space left on device")
-    refused("/proc/nothing", "No such file or directory|Permission denied")
+    refused(tmp_path / "missing" / "a.txt", *NO_FOLDER)
+    refused(folder, *FOLDER)
+    refused(str(folder) + "/", *FOLDER)
+    refused(
+        file / "a.txt",
+        "a part of the path is a file, not a folder. Try another path",
+        "경로의 일부가 폴더가 아니라 파일입니다. 다른 경로를 쓰십시오",
+    )
+    refused(
+        tmp_path / ("n" * 300),
+        "the name is too long. Try a shorter one",
+        "이름이 너무 깁니다. 더 짧은 이름을 쓰십시오",
+    )
+    refused("/dev/full", *NO_SPACE)
     assert file.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
     assert os.listdir(folder) == []
+
+
+DENIED = (
+    "permission denied. Try a folder of your own, or have its permissions changed",
+    "쓰기 권한이 없습니다. 쓸 수 있는 폴더를 고르거나 권한을 바꾸십시오",
+)
+CAUSES = {
+    errno.EACCES: DENIED,
+    errno.EPERM: DENIED,
+    errno.ENOSPC: NO_SPACE,
+    errno.EDQUOT: NO_SPACE,
+    errno.EROFS: (
+        "this disk can only be read. Try a path on another one",
+        "읽기 전용 디스크입니다. 다른 디스크에 쓰십시오",
+    ),
+    errno.EFBIG: (
+        "the file grows larger than is allowed here. Try another disk",
+        "파일이 이곳의 한도보다 커집니다. 다른 디스크에 쓰십시오",
+    ),
+    errno.EIO: ("Input/output error. Try another path", "Input/output error. 다른 경로를 쓰십시오"),
+}
+
+
+@pytest.mark.parametrize("code", CAUSES)
+def test_advice_fits_the_cause(tmp_path: Path, code: int) -> None:
+    refused(tmp_path / "a.txt", *CAUSES[code], failing(code))
+
+
+@pytest.mark.parametrize("name", ["", "nul\0byte"])
+def test_what_names_no_file_is_told(name: str) -> None:
+    for write in (
+        lambda: write_whole(name, text("new")),
+        lambda: TRACE.save(name),
+        lambda: jumok.draw(TRACE).save(name),
+    ):
+        with pytest.raises(OutputError) as caught:
+            write()
+        assert str(caught.value) == f"a file's name is needed, got {name!r}. Try one such as 'student.html'."
+        assert caught.value.text("ko") == f"파일 이름이 필요한데 {name!r}이(가) 왔습니다. 예: 'student.html'."
 
 
 def test_a_long_name_in_any_script_can_be_written(tmp_path: Path) -> None:
@@ -215,7 +275,7 @@ def test_a_device_is_written_directly(tmp_path: Path) -> None:
 @SUFFIXES
 def test_a_record_that_cannot_be_saved_says_why(tmp_path: Path, suffix: str) -> None:
     (tmp_path / f"folder{suffix}").mkdir()
-    for name, reason in ((f"missing/a{suffix}", "No such file"), (f"folder{suffix}", "it is a folder")):
+    for name, reason in ((f"missing/a{suffix}", "there is no such folder"), (f"folder{suffix}", "it is a folder")):
         with pytest.raises(OutputError, match=f"cannot write .*: {reason}") as caught:
             TRACE.save(tmp_path / name)
         assert "쓸 수 없습니다" in caught.value.text("ko")

@@ -24,7 +24,7 @@ import rich  # noqa: F401 (missing here, before anything is printed, rather than
 from . import __version__
 from .errors import InputError, JumokError, OutputError
 from .explanation.words import LANGS, language, preferred_language, shown
-from .files import write_whole
+from .files import refuse_nameless, write_whole
 
 __all__ = ["run"]
 
@@ -774,6 +774,8 @@ def _pair_of(record: Any) -> Any:
 
 def _form(output: str | None, flags: dict[str, bool]) -> str:
     """How to write: by the one flag, else by the file's suffix, else text."""
+    if output is not None:
+        refuse_nameless(output)
     chosen = [name for name, on in flags.items() if on]
     if len(chosen) > 1:
         raise InputError(

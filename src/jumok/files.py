@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable
@@ -9,32 +10,80 @@ from pathlib import Path
 
 from .errors import OutputError
 
-__all__ = ["write_whole"]
+__all__ = ["refuse_nameless", "write_whole"]
+
+_NO_FOLDER = (
+    ("there is no such folder. Make it first, or try another path", "그런 폴더가 없습니다. 폴더를 먼저 만들거나 다른 경로를 쓰십시오"),
+    ("a part of the path is a file, not a folder. Try another path", "경로의 일부가 폴더가 아니라 파일입니다. 다른 경로를 쓰십시오"),
+)  # fmt: skip
+_NOT_ALLOWED = (
+    "permission denied. Try a folder of your own, or have its permissions changed",
+    "쓰기 권한이 없습니다. 쓸 수 있는 폴더를 고르거나 권한을 바꾸십시오",
+)
+_FULL = (
+    "there is no space left. Make room, or try another disk",
+    "남은 공간이 없습니다. 공간을 비우거나 다른 디스크에 쓰십시오",
+)
+_REASONS = {  # what went wrong, and what to do about it
+    errno.EISDIR: (
+        "it is a folder. Give the name of a file, such as one in that folder",
+        "폴더입니다. 파일 이름을 쓰십시오. 그 폴더 안의 파일도 됩니다",
+    ),
+    errno.ENOENT: _NO_FOLDER[0],
+    errno.ENOTDIR: _NO_FOLDER[1],
+    errno.EACCES: _NOT_ALLOWED,
+    errno.EPERM: _NOT_ALLOWED,
+    errno.EROFS: (
+        "this disk can only be read. Try a path on another one",
+        "읽기 전용 디스크입니다. 다른 디스크에 쓰십시오",
+    ),
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: ("the file grows larger than is allowed here. Try another disk", "파일이 이곳의 한도보다 커집니다. 다른 디스크에 쓰십시오"),
+    errno.ENAMETOOLONG: ("the name is too long. Try a shorter one", "이름이 너무 깁니다. 더 짧은 이름을 쓰십시오"),
+}  # fmt: skip
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> Path:
     """Let ``write`` fill a new file beside ``path``, then put it in the place of the old one at once.
 
-    An interruption at any moment leaves the old file as it was. A link keeps pointing where it did;
-    a device such as ``/dev/stdout`` is written directly.
+    An interruption at any moment leaves the old file as it was. A link keeps pointing where it did; a device
+    such as ``/dev/stdout`` is written directly. What counts is the folder's permission: a read-only file in a
+    folder that can be written to is replaced, and the new one is read-only again.
 
     Errors: ``OutputError`` where the path cannot be written.
     """
+    refuse_nameless(path)
     try:
         target = Path(os.path.realpath(path))
         if target.is_dir():
-            raise IsADirectoryError("it is a folder")
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if target.exists() and not target.is_file():
             write(str(target))
         else:
             _replace(target, write)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise OutputError(
-            en=f"cannot write {path}: {reason}. Try another path, or make the folder first.",
-            ko=f"{path}에 쓸 수 없습니다: {reason}. 다른 경로를 쓰거나 폴더를 먼저 만드십시오.",
-        ) from error
+        en, ko = _reason(error)
+        raise OutputError(en=f"cannot write {path}: {en}.", ko=f"{path}에 쓸 수 없습니다: {ko}.") from error
     return Path(path)
+
+
+def refuse_nameless(path: str | os.PathLike[str]) -> None:
+    """Refuse what names no file: a text without letters, or with one that no name can have."""
+    name = os.fspath(path)
+    if not name or "\0" in name:
+        raise OutputError(
+            en=f"a file's name is needed, got {name!r}. Try one such as 'student.html'.",
+            ko=f"파일 이름이 필요한데 {name!r}이(가) 왔습니다. 예: 'student.html'.",
+        )
+
+
+def _reason(error: OSError | ValueError) -> tuple[str, str]:
+    """Why it cannot be written and what to try, in English and Korean."""
+    if isinstance(error, OSError) and error.errno in _REASONS:
+        return _REASONS[error.errno]
+    said = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return f"{said}. Try another path", f"{said}. 다른 경로를 쓰십시오"
 
 
 def _replace(target: Path, write: Callable[[str], object]) -> None:

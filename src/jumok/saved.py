@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError, JumokError, SavedFileError
-from .files import write_whole
+from .files import refuse_nameless, write_whole
 from .path.described import as_lists, described, restored
 from .trace import STAGES, Reading, Source, Token, Trace
 
@@ -29,6 +29,7 @@ def save(record: Trace | Reading, path: str | os.PathLike[str]) -> Path:
 
     Errors: ``InputError`` for another suffix, ``OutputError`` where the path cannot be written.
     """
+    refuse_nameless(path)
     suffix = Path(path).suffix.lower()
     if suffix == ".safetensors":
         tensors, plain = parts(record)

@@ -39,13 +39,7 @@ def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading:
         from . import saved
 
         return saved.load(path_or_name)
-    if Path(path_or_name).suffix.lower() in (".json", ".csv", ".md", ".txt"):
-        raise InputError(
-            en=f"{path_or_name}: a {Path(path_or_name).suffix} file is for reading elsewhere. Load an example (.yaml) or a record "
-            f"(.safetensors).",
-            ko=f"{path_or_name}: {Path(path_or_name).suffix} 파일은 다른 곳에서 읽기 위한 것입니다. 예제(.yaml)나 "
-            f"기록(.safetensors)을 쓰십시오.",
-        )
+    _refuse_not_read_back(path_or_name)
     from .sources import example
 
     return example.load(path_or_name)
@@ -192,6 +186,24 @@ def widget(
     if isinstance(thing, Comparison):
         return shown((thing.a, thing.b), comparison=thing.pairing(), **options)
     return shown(_attended(thing), **options)
+
+
+def _refuse_not_read_back(path: str | os.PathLike[str]) -> None:
+    """Refuse what jumok writes, but does not read: by its suffix, before anything in it is taken for an example."""
+    suffix = Path(path).suffix
+    if suffix.lower() in (".json", ".csv", ".md", ".txt"):
+        raise InputError(
+            en=f"{path}: a {suffix} file is for reading elsewhere. Load an example (.yaml) or a record (.safetensors).",
+            ko=f"{path}: {suffix} 파일은 다른 곳에서 읽기 위한 것입니다. 예제(.yaml)나 기록(.safetensors)을 쓰십시오.",
+        )
+    if suffix.lower() in (".html", ".htm", ".svg", ".png"):
+        what, what_ko = ("page", "페이지") if suffix.lower().startswith(".htm") else ("picture", "그림")
+        raise InputError(
+            en=f"{path}: a {what} is for looking at and cannot be read back. Load an example (.yaml) or a record "
+            f"(.safetensors), which trace.save(…) writes.",
+            ko=f"{path}: {what_ko} 파일은 보기 위한 것이라 다시 읽을 수 없습니다. 예제(.yaml)나 trace.save(…)로 저장한 "
+            f"기록(.safetensors)을 쓰십시오.",
+        )
 
 
 def _attended(thing: Any) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import InputError, TooLargeError
 from ..explanation.explanation import default_token
 from ..explanation.words import language, shown
-from ..files import write_whole
+from ..files import refuse_nameless, write_whole
 from ..measurement.comparison import Comparison
 from ..tokens import position
 from ..trace import Reading, Token, Trace, unknown_name
@@ -110,6 +110,7 @@ class Picture:
         Errors: ``InputError`` for another suffix, ``OutputError`` where the path cannot be written,
         ``MissingExtra`` where a ``.png`` needs the extra ``picture``, ``TooLargeError`` for a page beyond its limit.
         """
+        refuse_nameless(path)
         suffix = Path(path).suffix.lower()
         if suffix == ".html":
             return self._save_page(path, values, size_limit)
