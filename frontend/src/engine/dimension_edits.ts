@@ -34,10 +34,10 @@ export function withDimensions(sheet: Sheet, edit: DimensionEdit): Sheet {
   };
 }
 
-/** A name in NFC that none of the others has. */
+/** A name in NFC that can be seen, and that none of the others has. */
 export function nameOf(text: unknown, others: readonly string[]): string {
   const name = textOf(text);
-  if (!name) throw new Refused("no_name");
+  if (!name.trim()) throw new Refused("no_name");
   if (others.includes(name)) throw new Refused("name_twice", { name });
   return name;
 }

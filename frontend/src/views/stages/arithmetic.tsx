@@ -1,7 +1,6 @@
 /** "Where does this number come from?": the arithmetic of one number with its digits; each leads to where it stands. */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { useSignal } from "@preact/signals";
 import { number, shown } from "../../explanation/words";
 import type { Change } from "../../engine/changes";
 import type {
@@ -10,6 +9,8 @@ import type {
 import type { Cell, Lang } from "../../engine/record";
 import type { Looking } from "./looking";
 import { cellName, cellText } from "./names";
+import { stopOf, stopsOf } from "./road";
+import { titleOf } from "./walk";
 import { told } from "./words";
 
 interface Shown {
@@ -54,10 +55,15 @@ function Piece({ children, isZero = false }: { children: ComponentChildren; isZe
   return <span class={isZero ? "piece zero" : "piece"}>{children}</span>;
 }
 
+/** Whose number it is: a long name leaves room for the numbers. */
+function Named({ name }: { name: string }): JSX.Element {
+  return <><span class="named" title={shown(name)}>{shown(name)}</span>{" "}</>;
+}
+
 function Product({ term: { name, a, b, from }, ...shared }: Shown & { term: Term }): JSX.Element {
   return (
     <Piece isZero={a * b === 0}>
-      {typeof name === "string" && `${shown(name)} `}
+      {typeof name === "string" && <Named name={name} />}
       <Digit {...shared} cell={from[0]} value={a} />
       ×
       <Digit {...shared} cell={from[1]} value={b} />
@@ -178,7 +184,7 @@ function Shares({ origin, ...shared }: Shown & { origin: Softmax }): JSX.Element
   const own: Share | undefined = shares.find((share) => share.key === cell.column);
   const parts = [
     ...shares.map((share) => (
-      <Piece>{shown(share.name)} <Raised {...shared} share={share} top={top} /> = {number(share.exp)}</Piece>
+      <Piece><Named name={share.name} /><Raised {...shared} share={share} top={top} /> = {number(share.exp)}</Piece>
     )),
     ...restOf(rest, lang),
     ...(sink === null ? [] : [<Piece>{number(sink.exp)} {told("origin.sink", lang)}</Piece>]),
@@ -200,7 +206,7 @@ function Shares({ origin, ...shared }: Shown & { origin: Softmax }): JSX.Element
 }
 
 function Raised({ share, top, ...shared }: Shown & { share: Share; top: number }): JSX.Element {
-  return <>e^(<Digit {...shared} cell={share.from} value={share.scaled} isBare /> − {bracketed(top)})</>;
+  return <span class="raised">e^(<Digit {...shared} cell={share.from} value={share.scaled} isBare /> - {bracketed(top)})</span>;
 }
 
 function FromHead({ origin: { head, mixed, bias, value, from }, ...shared }: Shown & { origin: Joined }): JSX.Element {
@@ -262,12 +268,20 @@ export function OriginPanel({ looking }: { looking: Looking }): JSX.Element {
           <button ref={back} type="button" onClick={() => looking.back()}>← {told("back", lang)}</button>
         )}
       </div>
+      {origin && <Where looking={looking} lang={lang} cell={origin.cell} />}
       <div class="arithmetic">
         {origin && <Told looking={looking} lang={lang} origin={origin} />}
       </div>
       {looking.kept.value === null && <p class="quiet hint">{told("origin.hint", lang)}</p>}
     </section>
   );
+}
+
+/** Which stage a number stands in: while the mouse points, it may be another one than that of the walk. */
+function Where({ looking, lang, cell: { layer: at, stage } }: Shown & { cell: Cell }): JSX.Element {
+  const layer = looking.layers.value[at];
+  const n = stopsOf(layer).indexOf(stopOf(layer, stage)) + 1;
+  return <p class="where"><span class="step-number">{n}</span> {told(titleOf(layer, stage), lang)}</p>;
 }
 
 function Told({ looking, lang, origin }: Shown & { origin: Origin }): JSX.Element {
@@ -295,26 +309,4 @@ function textsOf({ cell: { stage }, before, after }: Change): { before: string; 
 /** Whether a given number is one that a person may change here. */
 function canEdit({ session }: Looking, cell: Cell): boolean {
   return session.desk.value.sheet.value !== null && (cell.stage === "x" || cell.stage.startsWith("w_"));
-}
-
-const QUIET_MS = 700;
-
-/**
- * What is seen beside the tables, for ears: the stage that the walk came to, the arithmetic of a number that was kept.
- * Not of every one that the mouse went over, and after a while, so that quick steps are not all told.
- */
-export function Spoken({ looking }: { looking: Looking }): JSX.Element {
-  const own = useRef<HTMLParagraphElement>(null);
-  const said = useSignal("");
-  const kept = looking.hovered.value === null ? looking.kept.value : null;
-  const origin = looking.origin.value;
-  const arrived = looking.arrived.value;
-  const saySoon = (selector: string): (() => void) => {
-    const text = (): string => own.current!.parentElement!.querySelector(selector)!.textContent;
-    const timer = setTimeout(() => (said.value = text()), QUIET_MS);
-    return () => clearTimeout(timer);
-  };
-  useEffect(() => (kept === null ? undefined : saySoon(".arithmetic")), [kept, origin]);
-  useEffect(() => (arrived === 0 ? undefined : saySoon(".stage-text")), [arrived]);
-  return <p ref={own} class="visually-hidden" aria-live="polite">{said.value}</p>;
 }

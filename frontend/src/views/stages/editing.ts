@@ -1,4 +1,5 @@
 /** Numbers as they are edited: by typing, by a step, by dragging. */
+import { batch } from "@preact/signals";
 import type { Desk } from "../../state";
 import { numberOf, Refused, type Edit } from "../../engine/sheet";
 import { cellAt, type Grid } from "./road";
@@ -47,7 +48,10 @@ export function toggled(grid: Grid, row: number, column: number): Edit {
 /** A number under a pointer that is held: dragging sideways changes it, and all of it is one edit. */
 export class Drag {
   #moved = false;
+  #begun = false;
+  #isOver = false;
   #value: number;
+  readonly #back: () => void;
 
   constructor(
     readonly desk: Desk,
@@ -55,6 +59,7 @@ export class Drag {
     readonly edit: (value: number) => Edit,
   ) {
     this.#value = start.value;
+    this.#back = wayBack(desk);
   }
 
   get moved(): boolean {
@@ -63,6 +68,7 @@ export class Drag {
 
   /** Follow the pointer. True where this is, or has become, a drag. */
   to(x: number, isSmall: boolean): boolean {
+    if (this.#isOver) return true;
     const away = x - this.start.x;
     if (!this.#moved && Math.abs(away) < TREMBLE) return false;
     const value = stepped(this.start.value, Math.trunc(away / PIXELS), isSmall);
@@ -73,5 +79,15 @@ export class Drag {
     return (this.#moved = true);
   }
 
-  #begun = false;
+  /** All is as it was before the drag; moving on changes nothing more. */
+  cancel(): void {
+    this.#isOver = true;
+    this.#back();
+  }
+}
+
+/** A way back to what is on a desk now, with all that can be undone and redone. */
+function wayBack({ sheet, past, future, before }: Desk): () => void {
+  const was = [sheet.peek(), past.peek(), future.peek(), before.peek()] as const;
+  return () => batch(() => ([sheet.value, past.value, future.value, before.value] = was));
 }

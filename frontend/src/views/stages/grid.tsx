@@ -11,7 +11,7 @@ import { Hands, find, type At, type GridProps } from "./hands";
 import type { Looking } from "./looking";
 import { Mathy } from "./mathy";
 import { AxisMenu, type MenuOf } from "./menu";
-import { cellNames, cellText, placeName, SYMBOLS } from "./names";
+import { cellNames, cellText, placeName, symbolOf } from "./names";
 import { cellAt, placeIn, type Axis, type Grid, type Place } from "./road";
 import { told } from "./words";
 
@@ -89,7 +89,7 @@ function Names({ looking, grid, menus, stop, isPart }: GridProps & { stop: At; i
   const chosen = chosenIn(grid, looking);
   return (
     <tr>
-      <td class="corner"><Mathy text={SYMBOLS[grid.stage]} /></td>
+      <td class="corner"><Mathy text={symbolOf(grid.stage, looking.scaling.value)} /></td>
       {grid.columns.places.map((place, column) => (
         <th
           key={column}

@@ -52,6 +52,7 @@ export class Hands {
     onFocusIn: (event) => this.#focused(event),
     onFocusOut: () => (this.wrong.value = null),
     onKeyDown: (event) => this.#pressed(event),
+    onCopy: (event) => this.#copied(event),
     onClick: (event) => this.#clicked(event),
     onPointerDown: (event) => this.#held(event),
     onPointerMove: (event) => this.#moved(event),
@@ -127,6 +128,7 @@ export class Hands {
   #act(event: KeyboardEvent, at: At): boolean {
     const { editable } = this.props;
     const isNumber = editable === "number" && isCell(at);
+    if (event.key === "Escape" && this.#drag?.moved) return this.#drag.cancel(), true;
     if (event.altKey && isNumber && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
       this.#nudge(at, event.key === "ArrowUp" ? 1 : -1, event);
       return true;
@@ -140,6 +142,15 @@ export class Hands {
     const chooses = event.key === "Enter" || (event.key === " " && (editable === "flag" || !isCell(at)));
     if (chooses) this.#choose(at);
     return chooses;
+  }
+
+  /** With all its digits, where no text is marked. */
+  #copied(event: ClipboardEvent): void {
+    const at = placeUnder(event.target);
+    const isMarked = this.table.current!.ownerDocument.getSelection()?.isCollapsed === false;
+    if (at === null || !isCell(at) || isMarked || event.target instanceof HTMLInputElement) return;
+    event.clipboardData!.setData("text/plain", String(this.#valueAt(at)));
+    event.preventDefault();
   }
 
   /** Where a key leads, inside the table; null where it leads nowhere. */

@@ -1,7 +1,7 @@
 /** What is pointed at, kept, and walked through in the stage view; the number whose arithmetic is shown. */
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import { hasCell, valueAt } from "../../engine/cells";
-import { originOf, type Origin } from "../../engine/origin";
+import { originOf, type Origin, type Step } from "../../engine/origin";
 import type { Cell, Layer, Stage } from "../../engine/record";
 import { changes, type Changes } from "../../engine/changes";
 import type { Session } from "../../state";
@@ -25,6 +25,8 @@ export class Looking {
   readonly layers: ReadonlySignal<readonly Layer[]>;
   readonly cell: ReadonlySignal<Cell>;
   readonly origin: ReadonlySignal<Origin | null>;
+  /** How every score is scaled. */
+  readonly scaling: ReadonlySignal<readonly Step[]>;
   readonly changes: ReadonlySignal<Changes | null>;
   readonly stop: ReadonlySignal<Stop>;
 
@@ -35,6 +37,7 @@ export class Looking {
       const [layers, cell] = [this.layers.value, this.cell.value];
       return hasCell(layers, cell) ? originOf(layers, cell) : null;
     });
+    this.scaling = computed(() => scalingOf(this.layers.value, session.choice.layer.value));
     this.changes = computed(() => {
       const { before, made } = session.desk.value;
       return before.value && made.value ? changes(before.value, made.value) : null;
@@ -133,6 +136,13 @@ export class Looking {
     }
     return best;
   }
+}
+
+/** The steps that are the same for every query and key; not the soft cap and the position bias. */
+function scalingOf(layers: readonly Layer[], layer: number): Step[] {
+  const origin = originOf(layers, { layer, stage: "scaled", head: 0, row: 0, column: 0 });
+  const steps = origin.kind === "scaled" ? origin.steps : [];
+  return steps.filter(({ kind }) => kind === "root" || kind === "scale" || kind === "temperature");
 }
 
 /** All layers where they are made here; else this one and, where it is here, the one that made its x. */

@@ -1,6 +1,7 @@
 /** The names of places and cells, as they are read and heard. */
 import { fill, number } from "../../explanation/words";
 import { namesOf } from "../../engine/path";
+import type { Step } from "../../engine/origin";
 import type { Cell, Lang, Layer, Stage, Token } from "../../engine/record";
 import { nameOf } from "../tokens";
 import type { Grid, Place } from "./road";
@@ -10,6 +11,12 @@ export const SYMBOLS: Readonly<Record<Stage, string>> = {
   x: "X", w_q: "W_Q", w_k: "W_K", w_v: "W_V", w_o: "W_O", q: "Q", k: "K", v: "V",
   scores: "QKᵀ", scaled: "÷ √d_k", allowed: "M", weights: "softmax", weighted_values: "× V", mixed: "Σ", output: "output",
 };
+
+/** A stage in letters; the scaled scores as they are scaled here. */
+export function symbolOf(stage: Stage, scaling: readonly Step[]): string {
+  if (stage !== "scaled") return SYMBOLS[stage];
+  return scaling.map(({ kind, by }) => (kind === "root" ? SYMBOLS.scaled : `${kind === "scale" ? "×" : "÷"} ${number(by)}`)).join(" ");
+}
 
 /** A number as it stands in a cell; a mask has no numbers. */
 export function cellText(stage: Stage, value: number): string {

@@ -1,6 +1,6 @@
 /** The stage view: every number of one layer on one screen, from X to the output, and where each comes from. */
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { STAGE_PHRASES } from "../../explanation/explain";
 import { number } from "../../explanation/words";
@@ -8,7 +8,7 @@ import type { Lang, Layer, Stage } from "../../engine/record";
 import type { Session } from "../../state";
 import { FRAME, say } from "../../words";
 import { nameOf, TokenPicker } from "../tokens";
-import { OriginPanel, Spoken } from "./arithmetic";
+import { OriginPanel } from "./arithmetic";
 import { Beside } from "./beside";
 import { Scaling } from "./fields";
 import { GridTable } from "./grid";
@@ -16,8 +16,9 @@ import { Mathy } from "./mathy";
 import type { Editable } from "./hands";
 import { Looking } from "./looking";
 import { AxisMenu, type MenuOf } from "./menu";
-import { SYMBOLS } from "./names";
+import { symbolOf, SYMBOLS } from "./names";
 import { gridsOf, isWindowed, MANY_DIMENSIONS, rowsOf, stopsOf, type Axis, type Grid, type Stop } from "./road";
+import { Spoken } from "./spoken";
 import css from "./stages.css";
 import { Formula, StageText, titleOf, Walk, WholeExplanation } from "./walk";
 import { KEYS, told } from "./words";
@@ -226,7 +227,7 @@ function Road({ looking }: { looking: Looking }): JSX.Element {
       <div class="road" role="region" aria-label={told("road", lang)}>
         <Notes looking={looking} grids={grids} />
         {stops.includes("x") ? (
-          <div class={isNarrow(grids, ["x", "w_q", "q"], MOST_SIDE_BY_SIDE) ? "band few" : "band"}>
+          <div class={isNarrow(grids, ["x", "w_q", "q"]) ? "band making few" : "band making"}>
             {steps(["x"])}
             <div class="lanes">{steps(["q", "k", "v"])}</div>
           </div>
@@ -242,13 +243,12 @@ function Road({ looking }: { looking: Looking }): JSX.Element {
 }
 
 /** Whether some tables are narrow enough to stand side by side on a wide screen. */
-function isNarrow(grids: ReadonlyMap<Stage, Grid>, stages: readonly Stage[], most: number): boolean {
-  return stages.reduce((sum, stage) => sum + (grids.get(stage)?.columns.places.length ?? 0), 0) <= most;
+function isNarrow(grids: ReadonlyMap<Stage, Grid>, stages: readonly Stage[]): boolean {
+  return stages.reduce((sum, stage) => sum + (grids.get(stage)?.columns.places.length ?? 0), 0) <= MOST_SIDE_BY_SIDE;
 }
 
-/** Columns of X, a matrix and what it makes; of a matrix and what it makes. */
+/** Columns of X, a matrix and what it makes. */
 const MOST_SIDE_BY_SIDE = 12;
-const MOST_OF_A_PAIR = 12;
 const BEFORE: Readonly<Partial<Record<Stop, Stage>>> = { q: "w_q", k: "w_k", v: "w_v", output: "w_o" };
 
 interface StepProps {
@@ -264,6 +264,8 @@ function Step({ looking, stop, n, grids }: StepProps): JSX.Element {
   const isActive = looking.stop.value === stop;
   const matrix = BEFORE[stop] ? grids.get(BEFORE[stop]) : undefined;
   const query = layer.tokens[looking.session.choice.query.value];
+  const tables = useRef<HTMLDivElement>(null);
+  const isStacked = useStacked(tables, matrix !== undefined);
   return (
     <section
       class={isActive ? "step active" : "step"}
@@ -274,13 +276,13 @@ function Step({ looking, stop, n, grids }: StepProps): JSX.Element {
     >
       <h2 id={`step-${stop}`}>
         <span class="step-number">{n}</span>{" "}
-        {told(titleOf(layer, stop), lang)} <Mathy text={formulaOf(layer, stop)} />
+        {told(titleOf(layer, stop), lang)} <Mathy text={formulaOf(layer, stop, looking)} />
         {stop === "weighted_values" && <span class="quiet"> {told("of.query", lang, { query: nameOf(query) })}</span>}
       </h2>
       {stop === "scaled" && <Scaling looking={looking} />}
-      <div class={matrix && !isNarrow(grids, [matrix.stage, stop], MOST_OF_A_PAIR) ? "tables stacked" : "tables"}>
+      <div ref={tables} class={isStacked ? "tables stacked" : "tables"}>
         {matrix && <Table looking={looking} grid={matrix} />}
-        {matrix && <span class="becomes" aria-hidden="true">→</span>}
+        {matrix && <span class="becomes" aria-hidden="true" />}
         <Table looking={looking} grid={grids.get(stop)!} />
       </div>
       {stop === "x" && <Adding looking={looking} />}
@@ -289,10 +291,34 @@ function Step({ looking, stop, n, grids }: StepProps): JSX.Element {
   );
 }
 
+/** Whether a matrix and what it makes have no room beside each other: then the one stands above the other. */
+function useStacked(tables: { current: HTMLElement | null }, isPair: boolean): boolean {
+  const isStacked = useSignal(false);
+  useLayoutEffect(() => {
+    if (!isPair) return;
+    const own = tables.current!;
+    const observer = new ResizeObserver(() => (isStacked.value = !hasRoom(own)));
+    for (const one of [own.closest(".step")!.parentElement!, ...own.querySelectorAll("table")]) observer.observe(one);
+    return () => observer.disconnect();
+  }, [isPair]);
+  return isPair && isStacked.value;
+}
+
+/** The arrow with the space around it, in pixels. */
+const BETWEEN = 48;
+
+function hasRoom(tables: HTMLElement): boolean {
+  const step = tables.closest<HTMLElement>(".step")!;
+  const edges = parseFloat(getComputedStyle(step).marginLeft) + step.offsetWidth - tables.clientWidth;
+  const widths = Array.from(tables.querySelectorAll("table"), (table) => table.offsetWidth);
+  return widths.reduce((sum, width) => sum + width, BETWEEN) <= step.parentElement!.clientWidth - edges;
+}
+
 /** How a stage is made, in letters. */
-function formulaOf(layer: Layer, stop: Stop): string {
+function formulaOf(layer: Layer, stop: Stop, { scaling }: Looking): string {
   if (!layer.x && (stop === "q" || stop === "k" || stop === "v")) return SYMBOLS[stop];
   if (stop === "output") return layer.heads?.w_o ? "heads · W_O" : "";
+  if (stop === "scaled") return `${STAGE_PHRASES.scores[0]} ${symbolOf(stop, scaling.value)}`;
   return stop === "allowed" ? SYMBOLS[stop] : STAGE_PHRASES[stop][0];
 }
 
@@ -302,7 +328,7 @@ function Table({ looking, grid }: { looking: Looking; grid: Grid }): JSX.Element
   const sheet = session.desk.value.sheet.value;
   const hasMenus = sheet !== null && grid.stage === "x" && !isWindowed(session.layer.value!);
   const menus = { token: hasMenus, dimension: hasMenus && sheet.x.columns === grid.columns.n };
-  const label = `${told(titleOf(session.layer.value!, grid.stage), lang)} ${SYMBOLS[grid.stage]}`;
+  const label = `${told(titleOf(session.layer.value!, grid.stage), lang)} ${symbolOf(grid.stage, looking.scaling.value)}`;
   return (
     <div class="table">
       <GridTable looking={looking} grid={grid} editable={editableOf(session, grid)} menus={menus} label={label} />

@@ -44,7 +44,7 @@ export function Formula({ looking }: { looking: Looking }): JSX.Element {
       {part({ stop: "q", text: <i>Q</i>, also: ["scores"] })}
       {part({ stop: "scores", text: "·" })}
       {part({ stop: "k", text: <><i>K</i><sup>T</sup></>, also: ["scores"] })}
-      {part({ stop: "scaled", text: <Scale looking={looking} layer={layer} /> })}
+      {part({ stop: "scaled", text: <Scale looking={looking} /> })}
       {part({ stop: "allowed", text: <>+ <i>M</i></> })}
       <span>)</span>
       {part({ stop: "weighted_values", text: "×", also: ["mixed"] })}
@@ -55,15 +55,12 @@ export function Formula({ looking }: { looking: Looking }): JSX.Element {
 }
 
 /** How the scores are scaled, as it stands in the formula. */
-function Scale({ looking, layer }: { looking: Looking; layer: Layer }): JSX.Element {
-  const made = looking.session.desk.value.sheet.value?.layers[looking.session.choice.layer.value];
-  const { scale, temperature } = made ?? { scale: layer.rule.scale, temperature: 1 };
-  return (
-    <>
-      {scale === null ? <>/√<i>d</i><sub>k</sub></> : <>× {number(scale)}</>}
-      {temperature !== 1 && <>/{number(temperature)}</>}
-    </>
-  );
+function Scale({ looking }: { looking: Looking }): JSX.Element {
+  const parts = looking.scaling.value.map(({ kind, by }) => {
+    if (kind === "root") return <>/√<i>d</i><sub>k</sub></>;
+    return kind === "scale" ? <>× {number(by)}</> : <>/{number(by)}</>;
+  });
+  return <>{parts}</>;
 }
 
 /** The key of a stop's title: where one head's weighted sum is the output, it is called so. */

@@ -133,6 +133,10 @@ const STAGES_WORDS: Words = {
   "rule.both": ["Both must allow it:", "둘 다 허락해야 합니다:"],
   "rule.either": ["One of these must allow it:", "둘 가운데 하나가 허락하면 됩니다:"],
 
+  // what an edit did, for ears
+  "edited.others": ["Other numbers changed: {n:int}.", "함께 바뀐 숫자: {n:int}개."],
+  "edited.numbers": ["Numbers changed: {n:int}.", "바뀐 숫자: {n:int}개."],
+
   // editing
   "edit.keys": ["Keys and mouse", "키와 마우스"],
   "edit.change": ["New value", "새 값"],
@@ -196,7 +200,12 @@ const STAGES_WORDS: Words = {
   "key.nudge": ["Alt + ↑ ↓", "Alt + ↑ ↓"],
   "does.nudge": ["change it by 0.1; with Shift by 0.01", "0.1씩 바꾸기. Shift와 함께 누르면 0.01씩"],
   "key.drag": ["Drag sideways", "좌우로 끌기"],
-  "does.drag": ["the same with mouse or finger (tap the number first)", "마우스나 손가락으로 바꾸기 (손가락은 숫자를 먼저 누른 뒤)"],
+  "does.drag": [
+    "the same with mouse or finger (tap the number first); Escape while dragging leaves it as it was",
+    "마우스나 손가락으로 바꾸기(손가락은 숫자를 먼저 누른 뒤). 끄는 동안 Esc로 취소",
+  ],
+  "key.copy": ["Ctrl + C", "Ctrl + C"],
+  "does.copy": ["copy the number with all its digits", "숫자를 모든 자릿수까지 복사"],
   "key.choose": ["Enter or click", "Enter 또는 클릭"],
   "does.choose": [
     "choose query and key; on the mask: hide or show; on a name: its menu",
@@ -210,4 +219,4 @@ const STAGES_WORDS: Words = {
   "does.undo": ["undo, redo", "되돌리기, 다시 하기"],
 };
 
-export const KEYS = ["arrows", "edit", "nudge", "drag", "choose", "walk", "play", "undo"] as const;
+export const KEYS = ["arrows", "edit", "nudge", "drag", "copy", "choose", "walk", "play", "undo"] as const;
