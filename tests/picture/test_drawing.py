@@ -464,7 +464,7 @@ def test_a_png_beyond_all_measure_is_refused():
     [
         ({"kind": "pie"}, UnknownName, r"unknown kind 'pie'.*'heat'"),
         ({"kind": 3}, UnknownName, "unknown kind 3"),
-        ({"kind": "difference"}, UnknownName, "unknown kind 'difference'"),
+        ({"kind": "difference"}, InputError, r'kind="difference" needs a comparison.*jumok\.compare\(a, b\)'),
         ({"stage": "wheights"}, UnknownName, "Did you mean 'weights'"),
         ({"theme": "blue"}, UnknownName, "unknown theme"),
         ({"lang": "fr"}, UnknownName, "unknown language"),
@@ -488,7 +488,7 @@ def test_what_is_refused(options, error, told):
 
 @pytest.mark.parametrize("thing", [None, "student", [1], Reading(())])
 def test_what_is_no_record_is_refused(thing):
-    with pytest.raises(InputError, match="draw expects a Trace, a Reading with layers or a Comparison"):
+    with pytest.raises(InputError, match=r"draw expects a Trace, a Reading .* or an Example, got .*jumok\.load\(\"student\"\)"):
         draw(thing)
 
 

@@ -15,7 +15,7 @@ from jumok.errors import InputError, UnknownName
 from jumok.picture.packed import pack
 from jumok.picture.page import BUNDLE
 from jumok.picture.widget import Widget, widget
-from jumok.trace import Reading, Trace
+from jumok.trace import Reading, Source, Trace
 
 
 def student():
@@ -41,7 +41,7 @@ def sent(monkeypatch):
 
 def test_what_the_page_chooses_is_read():
     shown = widget(student(), lang="en")
-    assert (shown.query, shown.key, shown.layer, shown.head, shown.stage, shown.lang) == (2, 0, 0, 0, "weights", "en")
+    assert (shown.query, shown.key, shown.layer, shown.head, shown.stage, shown.lang) == (2, 3, 0, 0, "weights", "en")
     shown.set_state({"view": {"query": 1, "key": 4, "stage": "scores", "lang": "ko", "theme": "dark"}})
     assert (shown.query, shown.key, shown.stage, shown.lang) == (1, 4, "scores", "ko")
     assert shown.trace.tokens[shown.query].text == "student"
@@ -56,7 +56,8 @@ def test_what_python_sets_the_page_is_told_and_the_rest_stays():
     shown.stage = "mixed"
     shown.lang = "ko"
     assert len(told) == 4
-    assert shown.view == {"theme": "dark", "query": 4, "key": 1, "stage": "mixed", "lang": "ko"}
+    chosen = {"document": 0, "layer": 0, "head": 0, "query": 4, "key": 1, "stage": "mixed", "lang": "ko"}
+    assert shown.view == {"theme": "dark", **chosen}
 
 
 def test_layers_heads_and_documents():
@@ -92,10 +93,120 @@ def test_what_is_not_there_is_refused_and_nothing_changes(name, value, kind):
     assert shown.view == before
 
 
-@pytest.mark.parametrize("nothing", [[], Reading(())])
-def test_nothing_to_show_is_refused(nothing):
+VIEWS = {
+    "query": [99, -1, True, 1.5, None, "nobody"],
+    "key": [5, "the", []],
+    "layer": ["x", 1],
+    "head": [1, None],
+    "document": [1, "first"],
+    "stage": ["zz", 5, ["x"], None],
+    "lang": [5, "fr", None],
+    "view": ["compare", "graph", 0],
+    "theme": ["blue", None],
+    "window": [5, {"row": 0}, {"row": 0, "rows": 0, "column": 0, "columns": 1}, dict.fromkeys(("row", "rows"), "1")],
+    "quary": [1],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in VIEWS.items() for value in values])
+def test_of_a_whole_view_too_what_is_not_there_is_refused_and_from_the_page_it_is_ignored(name, value):
+    shown = widget(student(), lang="en")
+    before = dict(shown.view)
+    for choose in (
+        lambda: setattr(shown, "view", {"key": 1, name: value}),
+        lambda: widget(student(), view={name: value}),
+    ):
+        with pytest.raises(InputError) as caught:
+            choose()
+        assert re.search("[가-힣]", caught.value.text("ko"))
+    assert shown.view == before
+    shown.set_state({"view": {name: value, "theme": "light"} if name != "theme" else {name: value}})
+    assert shown.view == before | ({} if name == "theme" else {"theme": "light"})
+    assert (shown.document, shown.layer, shown.head, shown.query, shown.key) == (0, 0, 0, 2, 3)
+    assert (shown.stage, shown.lang) == ("weights", "en")
+
+
+@pytest.mark.parametrize("value", [None, 5, "query", [1]])
+def test_a_view_that_is_no_dict_is_refused_and_from_the_page_it_is_ignored(value):
+    shown = widget(student())
+    before = dict(shown.view)
+    with pytest.raises(InputError, match="view expects a dict"):
+        shown.view = value
+    shown.set_state({"view": value})
+    assert shown.view == before
+
+
+def test_a_view_in_part_leaves_the_rest_and_takes_texts():
+    shown = widget(student(), view={"window": None, "stage": "scores"})
+    shown.view = {"query": "student", "theme": "dark"}
+    assert (shown.query, shown.key, shown.stage, shown.view["theme"]) == (1, 3, "scores", "dark")
+    with shown.hold_trait_notifications():
+        shown.view = {"key": 0}
+        with pytest.raises(InputError):
+            shown.view = {"key": 9}
+    assert (shown.query, shown.key) == (1, 0)
+    shown.view["query"] = 99  # in the dictionary itself, which nobody sees
+    assert shown.query == 1
+
+
+def test_what_is_beyond_the_end_of_another_layer_or_record_becomes_the_last():
+    short, long = (Trace(tokens=list("abcdefgh")[:n], q=one, k=one, v=one)
+                   for n in (2, 6) for one in [np.ones((n, n, 3))])  # fmt: skip
+    shown = widget([Reading((long, short)), short], view={"query": 5, "key": 4, "head": 5})
+    shown.layer = 1
+    assert (shown.head, shown.query, shown.key) == (1, 1, 1)
+    shown.document = 1
+    assert (shown.document, shown.layer) == (1, 0)
+
+
+# where it opens -----------------------------------------------------------------------------------
+
+
+def test_it_opens_at_the_examples_own_token_and_at_what_that_reads_most():
+    assert (widget(student()).query, widget(student()).key) == (2, 3)
+    assert widget(student(), view={"query": 0}).key == int(student().weights[0, 0].argmax())
+    plain = Trace(tokens=student().tokens, q=student().q, k=student().k, v=student().v)
+    shown = widget(plain)
+    assert (shown.query, shown.key) == (4, int(plain.weights[0, 4].argmax())), "without a focus the last"
+
+
+@pytest.mark.parametrize(("focus", "query"), [(0, 0), (99, 2)])
+def test_the_focus_of_a_whole_reading_counts_too(focus, query):
+    one = np.eye(3)[None]
+    trace = Trace(tokens=list("abc"), q=one, k=one, v=one)
+    shown = widget(Reading((trace,), source=Source(details={"focus": focus})))
+    assert (shown.query, shown.key) == (query, query)
+
+
+def test_a_large_reading_opens_where_the_chosen_layer_and_head_read_most():
+    reading = large(3)
+    shown = widget(reading, view={"layer": 2, "head": 3, "query": 100})
+    assert shown.key == int(reading[2].rows("weights", heads=[3], queries=[100])[0, 0].argmax())
+
+
+def test_a_comparison_opens_at_its_largest_change():
+    found = jumok.compare(jumok.load("it-tired"), jumok.load("it-soft"))
+    shown = jumok.widget(found)
+    assert (shown.layer, shown.head, shown.query, shown.key) == (1, 0, 7, 1)
+    layers = [Trace(tokens=list("abc"), q=q, k=q, v=q) for q in np.random.default_rng(1).normal(size=(4, 2, 3, 3))]
+    found = jumok.compare(Reading(tuple(layers[:2])), Reading(tuple(layers[2:])), pairs=[(0, 1), (1, 2), (2, 0)])
+    for layer in (0, 1):
+        most = next(one for one in found.heads if one.layer == layer)
+        shown = jumok.widget(found, view={"layer": layer, "document": 1})
+        assert (shown.layer, shown.head, shown.query, shown.key) == (layer, most.head, most.query[1], most.key[1])
+    same = jumok.widget(jumok.compare(student(), student()))
+    assert (same.layer, same.query, same.key) == (0, 2, 3), "where nothing changed, as one record"
+
+
+WRONG = [None, 1, "student", [1], [], np.eye(3), jumok, Reading(()), [student(), None], [student()] * 3, student]
+
+
+@pytest.mark.parametrize("thing", WRONG, ids=lambda thing: type(thing).__name__)
+def test_what_is_no_record_is_refused_with_what_to_try(thing):
     with pytest.raises(InputError) as caught:
-        widget(nothing)
+        jumok.widget(thing)
+    told = f"widget expects a Trace, a Reading with layers, a Comparison or an Example, got {type(thing).__name__}."
+    assert str(caught.value) == f'{told} Try jumok.widget(jumok.load("student")).'
     assert re.search("[가-힣]", caught.value.text("ko"))
 
 

@@ -234,8 +234,10 @@ def _refuse_unlike(a: Any, b: Any) -> None:
     for one in (a, b):
         if not isinstance(one, (Trace, Reading)) or not _layers(one):
             raise InputError(
-                en=f"compare expects two Traces or two Readings with layers, got {type(one).__name__}.",
-                ko=f"compare에는 Trace 둘이나 층이 있는 Reading 둘이 필요한데 {type(one).__name__}이(가) 왔습니다.",
+                en=f"compare expects two Traces, two Readings with layers or two Examples, got {type(one).__name__}. "
+                f'Try jumok.compare(jumok.load("it-tired"), jumok.load("it-soft")).',
+                ko=f"compare에는 Trace 둘, 층이 있는 Reading 둘, Example 둘 가운데 하나가 필요한데 {type(one).__name__}이(가) "
+                f'왔습니다. 예: jumok.compare(jumok.load("it-tired"), jumok.load("it-soft")).',
             )
     sizes = [(len(_layers(one)), [layer.n_heads for layer in _layers(one)]) for one in (a, b)]
     if sizes[0] != sizes[1]:

@@ -25,7 +25,7 @@ from ..trace import Reading, Token, Trace, unknown_name
 from . import arrows, changes, difference, gallery, heat, plain, strip
 from .captions import say, title_of, token_names
 from .grids import SHOWN
-from .kinds import KINDS
+from .kinds import KINDS, no_record
 from .layout import Panel, padded, paragraph, stacked
 from .packed import SIZE_LIMIT, Values
 from .plain import heading
@@ -257,9 +257,12 @@ def draw(
 def _kind(thing: Any, kind: Any, chosen: bool) -> str:
     name = next((one.__name__ for one in (Trace, Reading, Comparison) if isinstance(thing, one)), None)
     if name is None or (isinstance(thing, Reading) and not thing.layers):
+        raise no_record("draw", thing)
+    if kind == "difference" and not isinstance(thing, Comparison):
         raise InputError(
-            en=f"draw expects a Trace, a Reading with layers or a Comparison, got {type(thing).__name__}.",
-            ko=f"draw에는 Trace, 층이 있는 Reading, Comparison이 필요한데 {type(thing).__name__}이(가) 왔습니다.",
+            en='kind="difference" needs a comparison. Try jumok.draw(jumok.compare(a, b)), or in a terminal: jumok compare A B.',
+            ko='kind="difference"는 두 글을 비교한 것에만 그릴 수 있습니다. 예: jumok.draw(jumok.compare(a, b)), '
+            "터미널에서는 jumok compare A B.",
         )
     if kind is None:
         one_head = isinstance(thing, Reading) and (len(thing) == 1 or chosen)

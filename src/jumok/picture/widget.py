@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..errors import InputError, MissingExtra
+from ..errors import MissingExtra
 from ..explanation.words import language, preferred_language
 from ..tokens import position
-from ..trace import Reading, Trace, token_index, unknown_name
-from .grids import SHOWN
+from ..trace import Reading, Trace
+from .chosen import changed, fitting, opening
+from .kinds import no_record
 from .packed import SMALL_BYTES, Packed, Storage, Values, pack
 from .page import BUNDLE
 
@@ -34,6 +35,14 @@ except ModuleNotFoundError as error:
 __all__ = ["Widget", "widget"]
 
 
+class _View(traitlets.Dict):
+    """What is chosen. What Python gives is checked before it is taken; what it leaves out stays."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        obj._chosen = changed(obj._records, obj._chosen, value)
+        return dict(obj._chosen)
+
+
 class Widget(anywidget.AnyWidget):
     """A view of one record, or of two beside each other. Made by ``widget``."""
 
@@ -41,14 +50,22 @@ class Widget(anywidget.AnyWidget):
 
     documents: Any = traitlets.List().tag(sync=True)
     comparison: Any = traitlets.Dict(default_value=None, allow_none=True).tag(sync=True)
-    view: Any = traitlets.Dict().tag(sync=True)
+    view: Any = _View().tag(sync=True)
 
-    def __init__(self, records: Sequence[Trace | Reading], packed: Sequence[Packed], **traits: Any) -> None:
-        self._given = tuple(records)
-        self._records = [tuple(record) if isinstance(record, Reading) else (record,) for record in records]
+    def __init__(
+        self, records: Sequence[Trace | Reading], packed: Sequence[Packed], choice: dict[str, Any], **traits: Any
+    ) -> None:
+        self._records = tuple(records)
         self._packed = tuple(packed)
-        super().__init__(documents=[_sent(document) for document in packed], **traits)
+        self._chosen = choice
+        super().__init__(documents=[_sent(document) for document in packed], view=choice, **traits)
         self.on_msg(self._answer)
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """What the page says: of its choice what fits. A page may show a token that was added in it alone."""
+        if "view" in sync_data:
+            sync_data = sync_data | {"view": fitting(self._records, self._chosen, sync_data["view"])}
+        super().set_state(sync_data)
 
     def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Bring a layer that the page asks for: ``{"want": {"document": 0, "layer": 3}}``."""
@@ -64,89 +81,83 @@ class Widget(anywidget.AnyWidget):
     @property
     def trace(self) -> Trace:
         """The record of the chosen layer."""
-        layers = self._records[self.document]
-        return layers[min(self.layer, len(layers) - 1)]
+        record = self._records[self.document]
+        return record if isinstance(record, Trace) else record[self.layer]
 
     @property
     def document(self) -> int:
         """Which of the records is chosen, from 0."""
-        return int(self.view.get("document", 0))
+        return int(self._chosen["document"])
 
     @document.setter
     def document(self, value: int) -> None:
-        self._choose("document", position("document", "문서", value, len(self._records)))
+        self.view = {"document": value}
 
     @property
     def layer(self) -> int:
         """The chosen layer, from 0."""
-        return int(self.view.get("layer", 0))
+        return int(self._chosen["layer"])
 
     @layer.setter
     def layer(self, value: int) -> None:
-        self._choose("layer", position("layer", "층", value, len(self._records[self.document])))
+        self.view = {"layer": value}
 
     @property
     def head(self) -> int:
         """The chosen head, from 0."""
-        return int(self.view.get("head", 0))
+        return int(self._chosen["head"])
 
     @head.setter
     def head(self, value: int) -> None:
-        self._choose("head", position("head", "헤드", value, self.trace.n_heads))
+        self.view = {"head": value}
 
     @property
     def query(self) -> int:
         """The position of the token that asks. It can be set by position or text."""
-        return int(self.view.get("query", 0))
+        return int(self._chosen["query"])
 
     @query.setter
     def query(self, value: Any) -> None:
-        self._choose("query", self.trace.index(value))
+        self.view = {"query": value}
 
     @property
     def key(self) -> int:
         """The position of the token that is read. It can be set by position or text."""
-        return int(self.view.get("key", 0))
+        return int(self._chosen["key"])
 
     @key.setter
     def key(self, value: Any) -> None:
-        self._choose("key", token_index(self.trace.read_tokens, value))
+        self.view = {"key": value}
 
     @property
     def stage(self) -> str:
         """The stage that is looked at: "scores", "weights", …"""
-        return str(self.view.get("stage", "weights"))
+        return str(self._chosen["stage"])
 
     @stage.setter
     def stage(self, value: str) -> None:
-        if value not in SHOWN:
-            raise unknown_name("stage", "단계", value, SHOWN)
-        self._choose("stage", value)
+        self.view = {"stage": value}
 
     @property
     def lang(self) -> str:
         """The language, "en" or "ko"."""
-        return str(self.view.get("lang", "en"))
+        return str(self._chosen["lang"])
 
     @lang.setter
     def lang(self, value: str) -> None:
-        self._choose("lang", language(value))
-
-    def _choose(self, name: str, value: Any) -> None:
-        self.view = {**self.view, name: value}
+        self.view = {"lang": value}
 
     # where no widget can be drawn -------------------------------------------------------------
 
     def __repr__(self) -> str:
-        records = ", ".join(
-            repr(layers[0]) if len(layers) == 1 else f"{len(layers)} layers" for layers in self._records
-        )
+        layers = [(record,) if isinstance(record, Trace) else tuple(record) for record in self._records]
+        records = ", ".join(repr(one[0]) if len(one) == 1 else f"{len(one)} layers" for one in layers)
         return f"Widget({records})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """The widget, with a still picture and a text for places that run no program."""
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
-        return {**_still(self._given[0], self._packed[0], self.lang), **data, "text/plain": repr(self)}, metadata
+        return {**_still(self._records[0], self._packed[0], self.lang), **data, "text/plain": repr(self)}, metadata
 
 
 def widget(
@@ -164,20 +175,17 @@ def widget(
 
     Errors: ``MissingExtra`` without anywidget, ``InputError`` where there is nothing to show.
     """
-    records = [thing] if isinstance(thing, Trace | Reading) else list(thing)
-    if not records or not all(isinstance(record, Trace) or len(record) for record in records):
-        raise InputError(
-            en="a widget expects a Trace, or a Reading of at least one layer, or two of them.",
-            ko="위젯에는 Trace나 층이 하나 이상인 Reading, 또는 그런 것 두 개가 필요합니다.",
-        )
-    first = records[0] if isinstance(records[0], Trace) else records[0][0]
-    start = {"query": first.source.details.get("focus", 0), "lang": language(lang or preferred_language())}
-    return Widget(
-        records,
-        [pack(record, values, storage) for record in records],
-        comparison=None if comparison is None else dict(comparison),
-        view={**start, **(view or {})},
-    )
+    records: list[Any] = list(thing) if isinstance(thing, (list, tuple)) else [thing]
+    if not 1 <= len(records) <= 2 or not all(map(_has_layers, records)):
+        raise no_record("widget", thing)
+    lang = language(preferred_language() if lang is None else lang)
+    choice = {"lang": lang} | opening(records, comparison, view)
+    packed = [pack(record, values, storage) for record in records]
+    return Widget(records, packed, choice, comparison=None if comparison is None else dict(comparison))
+
+
+def _has_layers(record: Any) -> bool:
+    return isinstance(record, Trace) or (isinstance(record, Reading) and len(record) > 0)
 
 
 def _sent(document: Packed) -> dict[str, Any]:
