@@ -54,7 +54,7 @@ def difference(page: Page) -> Any:
 
 def signed(change: float) -> str:
     size = number(abs(change))
-    return "0" if size == "0" else ("−" if change < 0 else "+") + size
+    return "0" if size == "0" else ("-" if change < 0 else "+") + size
 
 
 def test_every_change_is_pythons(made, page_of):
@@ -123,7 +123,7 @@ def test_own_weights_on_wish(made, page_of):
     found, path = made["bank"]
     page = page_of(path, "lang=ko")
     expect(page.get_by_text("비율이 하나도 바뀌지 않았습니다")).to_be_visible()
-    page.get_by_label("대응하는 키 위에서 다시 나누기").uncheck()
+    page.get_by_label("행마다 짝지은 키끼리 다시 나누기").uncheck()
     a, b = found.layer(0)
     (i, j), (k, m) = found.pairs[2], found.pairs[0]
     before, after = a.rows("weights", queries=[i])[0, 0, k], b.rows("weights", queries=[j])[0, 0, m]

@@ -79,7 +79,7 @@ def test_a_head_has_a_name_with_its_numbers(made, page_of):
     logs = np.log(w, out=np.zeros_like(w), where=w > 0)
     entropy, first = -(w * logs).sum(axis=1).mean(), w[:, 0].mean()
     previous = np.diag(w, -1).mean()
-    name = f"layer 3, head 5: mean entropy {number(entropy)}, first token {percent(first)}, previous token {percent(previous)}"
+    name = f"Layer 3, head 5: mean entropy {number(entropy)}, first token {percent(first)}, previous token {percent(previous)}"
     assert cells(page).nth(3 * 12 + 5).get_attribute("aria-label") == name
     cells(page).nth(3 * 12 + 5).hover()
     expect(page.locator(".head-told")).to_have_text(name)
@@ -114,7 +114,7 @@ def test_heads_sort_and_filter_by_what_is_known(made, page_of):
     first = np.stack([trace.rows("weights").astype(np.float64)[:, :, 0].mean(axis=1) for trace in record])
     most = np.unravel_index(first.argmax(), first.shape)
     page.get_by_label("Order").select_option("first_down")
-    expect(cells(page).first).to_have_attribute("aria-label", re.compile(f"^layer {most[0]}, head {most[1]}:"))
+    expect(cells(page).first).to_have_attribute("aria-label", re.compile(f"^Layer {most[0]}, head {most[1]}:"))
     page.wait_for_selector(".thumbs canvas[data-painted=atlas]")
     page.get_by_label("Only heads with").select_option("first")
     slider = page.get_by_role("slider")
@@ -183,14 +183,14 @@ def test_a_cell_is_chosen_by_mouse_and_keys_and_says_its_exact_weight(made, page
     page.mouse.click(box["x"] + 1.5 * box["width"] / 5, box["y"] + 3.5 * box["height"] / 5)
     status = page.locator(".telling [role=status]")
     w = weights(record, 0, 3, 3)
-    expect(status).to_have_text(f"query #3 는 (1/2) → key #1 ␣나 (1/2): {percent(w[1])}")
+    expect(status).to_have_text(f"Query #3 는 (1/2) → key #1 ␣나 (1/2): {percent(w[1])}")
     digits = lambda: float(page.locator(".telling .digits").inner_text().split()[-1])  # noqa: E731
     assert digits() == pytest.approx(w[1], rel=1e-5)
     canvas.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
     w = weights(record, 0, 3, 4)
-    expect(status).to_contain_text("query #4")
+    expect(status).to_contain_text("Query #4")
     expect(status).to_contain_text(f"key #2 ␣나 (2/2): {percent(w[2])}")
     assert digits() == pytest.approx(w[2], rel=1e-5)
     page.keyboard.press("End")
@@ -222,7 +222,7 @@ def test_one_query_is_followed_through_every_stage(made, page_of):
 
 def test_values_that_did_not_travel_are_asked_for(made, page_of):
     page = page_of(made["twelve"][1], "view=heads&layer=7")
-    expect(page.get_by_text("draw(reading, values=[7])")).to_be_visible()
+    expect(page.get_by_text('draw(reading).save("page.html", values=[7])')).to_be_visible()
     expect(page.locator(".follow thead th")).to_have_count(5)
 
 
@@ -253,7 +253,7 @@ def test_one_query_in_every_head(made, page_of):
     expect(strips).to_have_count(12)
     w = weights(record, 2, 7, 50)
     expect(strips.nth(7)).to_have_attribute(
-        "aria-label", re.compile(rf"^layer 2, head 7: most to #{w.argmax()} .*, {percent(w.max())}$")
+        "aria-label", re.compile(rf"^Layer 2, head 7: most to #{w.argmax()} .*, {percent(w.max())}$")
     )
     page.get_by_role("button", name="all layers").click()
     expect(strips).to_have_count(144)

@@ -65,7 +65,7 @@ def test_keys_lead_from_the_whole_to_one_cell_with_its_weight(made, page_of):
     painted(page)
     w = weight(record, 0, 908, 0)
     assert digits(page) == pytest.approx(w, abs=record_error(page))
-    expect(page.locator(".telling [role=status]")).to_have_text(re.compile(r"^query #908 .* → key #0 <s>: \d"))
+    expect(page.locator(".telling [role=status]")).to_have_text(re.compile(r"^Query #908 .* → key #0 <s>: \d"))
     page.keyboard.press("-")
     assert window(page)[1] == pytest.approx(1.5)
     page.keyboard.press("0")
@@ -93,7 +93,7 @@ def test_arrows_move_the_chosen_cell_and_the_window_follows(made, page_of):
     page.keyboard.press("ArrowLeft")
     assert window(page) == [100, 8, 49, 8]
     page.keyboard.press("Shift+ArrowDown")
-    expect(page.locator(".telling [role=status]")).to_contain_text("query #110")
+    expect(page.locator(".telling [role=status]")).to_contain_text("Query #110")
     assert window(page) == [103, 8, 49, 8]
     page.keyboard.press("Home")
     assert window(page) == [103, 8, 0, 8]
@@ -127,7 +127,7 @@ def test_drag_moves_double_click_comes_closer_and_a_click_chooses(made, page_of)
     page.mouse.up()
     assert window(page) == pytest.approx([84, 64, 48, 64], abs=0.5)
     page.mouse.click(x, y)
-    expect(page.locator(".telling [role=status]")).to_contain_text("query #116")
+    expect(page.locator(".telling [role=status]")).to_contain_text("Query #116")
     expect(page.locator(".telling [role=status]")).to_contain_text("key #80")
     page.mouse.dblclick(x, y)
     assert window(page)[1] == pytest.approx(32)
@@ -174,16 +174,16 @@ def test_a_token_is_found_by_what_it_says_or_where_it_stands(made, page_of):
     box.fill("tired")
     page.get_by_role("button", name="as query").click()
     first, second = [at for at, token in enumerate(record.tokens) if "tired" in token.text][:2]
-    expect(page.locator(".telling [role=status]")).to_contain_text(f"query #{first} ␣tired.")
+    expect(page.locator(".telling [role=status]")).to_contain_text(f"Query #{first} ␣tired.")
     assert window(page)[0] == first + 0.5 - 8
     page.get_by_role("button", name="as query").click()
-    expect(page.locator(".telling [role=status]")).to_contain_text(f"query #{second} ")
+    expect(page.locator(".telling [role=status]")).to_contain_text(f"Query #{second} ")
     box.fill("고양이")  # three characters in several byte pieces
     page.get_by_role("button", name="as key").click()
     expect(page.locator(".telling [role=status]")).to_contain_text("key #16 ␣고")
     box.fill("#400")
     box.press("Enter")
-    expect(page.locator(".telling [role=status]")).to_contain_text("query #400 ")
+    expect(page.locator(".telling [role=status]")).to_contain_text("Query #400 ")
     box.fill("512")
     box.press("Enter")
     expect(page.get_by_text("Positions go from 0 to 511.")).to_be_visible()

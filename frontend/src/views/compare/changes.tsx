@@ -89,7 +89,7 @@ function largestOf(session: Session, { layer, query, key, largest }: HeadChange,
 
 export function signed(change: number): string {
   const size = number(Math.abs(change));
-  return size === "0" ? "0" : `${change < 0 ? "−" : "+"}${size}`;
+  return size === "0" ? "0" : `${change < 0 ? "-" : "+"}${size}`;
 }
 
 /** As they came with the page, or, after an edit, counted here, some heads a frame. */

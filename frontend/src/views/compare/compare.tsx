@@ -1,7 +1,7 @@
 /** Two documents beside each other: the same head in both, and what changed from one to the other. */
 import type { JSX } from "preact";
 import { useComputed, useSignal, type Signal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { Lang, Layer } from "../../engine/record";
 import { number, quoted } from "../../explanation/words";
 import { css as colour, differenceColour } from "../../look/colours";
@@ -13,6 +13,7 @@ import { topOf, type Picture } from "../map/paint";
 import { HeadPicker } from "../map/pick";
 import { Scale } from "../map/scale";
 import { withoutFirst } from "../map/seen";
+import { inSlices } from "../map/slices";
 import { placeByKey, placeUnder, Surface } from "../map/surface";
 import { titleOf } from "../map/titles";
 import { wholeOf, type Place } from "../map/window";
@@ -137,7 +138,7 @@ function Changed({ session, pairs, sharedOut, given }: ChangedGiven): JSX.Elemen
   const names = { layer: session.choice.layer.value, head: given.both.head };
   const isSame = sharedOut.value && top.value !== null && top.value < NOTHING;
   return (
-    <section>
+    <section class="changed">
       <h2>{say(COMPARE, "difference", lang)}</h2>
       <Difference
         {...given}
@@ -298,10 +299,19 @@ function DifferenceLegend({ top, lang }: { top: number | null; lang: Lang }): JS
 
 /** What the comparison leaves out of sight, said with its size. */
 function Unmatched({ both, pairs, lang }: { both: Both; pairs: readonly Pair[]; lang: Lang }): JSX.Element {
-  const { a, b } = useMemo(() => {
-    const parts = pairs.map((pair) => rowsOf(both, pair, false).unmatched);
-    const mean = (side: 0 | 1): number => parts.reduce((sum, part) => sum + part[side], 0) / Math.max(1, parts.length);
-    return { a: mean(0), b: mean(1) };
+  const means = useSignal<readonly [string, string]>(["…", "…"]);
+  useEffect(() => {
+    const sums: [number, number] = [0, 0];
+    let done = 0;
+    const step = (): boolean => {
+      if (done === pairs.length) return false;
+      const [inA, inB] = rowsOf(both, pairs[done++], false).unmatched;
+      [sums[0], sums[1]] = [sums[0] + inA, sums[1] + inB];
+      return true;
+    };
+    const mean = (sum: number): string => number(sum / Math.max(1, pairs.length));
+    return inSlices(step, (goesOn) => goesOn || (means.value = [mean(sums[0]), mean(sums[1])]));
   }, [both.a, both.b, both.head, pairs]);
-  return <p class="quiet">{say(COMPARE, "unmatched", lang, { a: number(a), b: number(b) })}</p>;
+  const [a, b] = means.value;
+  return <p class="quiet">{say(COMPARE, "unmatched", lang, { a, b })}</p>;
 }

@@ -70,7 +70,7 @@ export function Arrows({ session, layer }: { session: Session; layer: Layer }): 
       </div>
       <p class="quiet">
         {say(HEADS, "arrow_help", lang, { n: MOST_KEYS })}
-        {left > 0 && ` ${say(HEADS, "others", lang, { n: left })}: ${number(own.rest)}.`}
+        {left > 0 && ` ${say(HEADS, left === 1 ? "arrow_rest" : "arrows_rest", lang, { n: left, rest: number(own.rest) })}`}
       </p>
     </section>
   );

@@ -48,9 +48,9 @@ export function HeadGrid({ session, children }: { session: Session; children: Co
   );
 }
 
-/** "layer 3, head 5: mean entropy 1.2, first token 41.0%, previous token 3.1%" */
+/** "Layer 3, head 5: mean entropy 1.2, first token 41.0%, previous token 3.1%" */
 function facts({ layer, head, entropy, first, previous }: HeadFacts, lang: Lang): string {
-  if (Number.isNaN(entropy)) return say(HEADS, "head_name", lang, { layer, head });
+  if (Number.isNaN(entropy)) return say(HEADS, "head", lang, { layer, head });
   const said = { entropy: number(entropy), first: percent(first), previous: percent(previous) };
   return say(HEADS, "named", lang, { layer, head, ...said });
 }

@@ -96,7 +96,7 @@ function StripButton({ session, strip, isChosen, isStop }: StripGiven): JSX.Elem
   useEffect(() => paint(canvas.current!, strip.pixels), [strip.pixels]);
   const keys = session.desk.value.layer(strip.layer);
   const place = { layer: strip.layer, head: strip.head };
-  const name = say(HEADS, "head_name", lang, place);
+  const name = say(HEADS, "head", lang, place);
   const { most } = strip;
   const token = keys && most ? nameOf((keys.keyTokens ?? keys.tokens)[most.key]) : "";
   const label = most

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import type { Lang, Token } from "../../engine/record";
+import { particle, shown } from "../../explanation/words";
 import { say } from "../../words";
 import { nameOf } from "../tokens";
 import { MAP } from "./words";
@@ -23,6 +24,10 @@ export function found(tokens: readonly Token[], text: string, after: number): nu
   return places.find((at) => at > after) ?? places[0] ?? null;
 }
 
+function nothing(text: string, lang: Lang): string {
+  return say(MAP, "found_nothing", lang, { text: shown(text), particle: particle(text, "이/가") });
+}
+
 function searchable(text: string): string {
   return text.normalize("NFC").replaceAll("␣", " ").toLowerCase();
 }
@@ -41,9 +46,11 @@ export function Find({ tokens, keyTokens, query, at: key, lang, go }: Find): JSX
   const answer = useSignal("");
   const search = (as: "query" | "key"): void => {
     const among = as === "query" ? tokens : keyTokens;
-    const place = /^#?(\d+)$/.exec(text.value.trim());
-    const to = place ? Number(place[1]) : found(among, text.value, as === "query" ? query : key);
-    if (to === null) answer.value = say(MAP, "found_nothing", lang, { text: text.value });
+    const wanted = text.value;
+    const place = /^#?(\d+)$/.exec(wanted.trim());
+    const to = place ? Number(place[1]) : found(among, wanted, as === "query" ? query : key);
+    if (wanted === "") answer.value = say(MAP, "nothing_typed", lang);
+    else if (to === null) answer.value = nothing(wanted, lang);
     else if (to >= among.length) answer.value = say(MAP, "no_place", lang, { last: among.length - 1 });
     else {
       answer.value = say(MAP, "found", lang, { at: to, token: nameOf(among[to]) });

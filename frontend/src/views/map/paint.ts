@@ -1,5 +1,6 @@
 /** Weights as pixels on a canvas: at once what can be had at once, then exactly, a slice a frame. */
 import { cellsOf, exact, sampled, topOf as heaviestOf, type Image as Weights, type Window } from "../../engine/map";
+import { knowsShare, shareOf } from "../../engine/path";
 import type { Layer } from "../../engine/record";
 import { inkOn, placeOf, weightColour, type Mapping, type Rgb } from "../../look/colours";
 
@@ -18,6 +19,9 @@ export interface Picture {
 
 /** Weights are computed for up to this many pixels a side; the canvas may be finer. */
 const MOST_PIXELS = 512;
+/** For up to this many at once, where each row of them needs its sum over all keys first. */
+const MOST_UNSUMMED = 64;
+const SLICE_MS = 8;
 
 /** Give pictures to `show`, each better than the one before; the last is exact. Returns how to stop it. */
 export function pictured(
@@ -28,19 +32,45 @@ export function pictured(
 ): () => void {
   const covers = cellsOf(layer, window);
   const [across, down] = [width, height].map((side) => Math.max(1, Math.min(MOST_PIXELS, Math.ceil(side))));
-  let frame = requestAnimationFrame(() => {
-    const first = sampled(layer, head, window, across, down);
-    show({ image: first, covers });
-    if (first.exact) return;
-    const better = exact(layer, head, window, across, down, first);
-    frame = requestAnimationFrame(function slice() {
-      const { value: image } = better.next();
-      if (!image) return;
-      show({ image, covers });
-      if (!image.exact) frame = requestAnimationFrame(slice);
-    });
+  const images = imagesOf({ layer, head, window }, across, down);
+  let frame = requestAnimationFrame(function slice() {
+    const { value: image } = images.next();
+    if (image) show({ image, covers });
+    if (!image?.exact) frame = requestAnimationFrame(slice);
   });
   return () => cancelAnimationFrame(frame);
+}
+
+/** A slice of work each; null where it made nothing new to see. */
+function* imagesOf({ layer, head, window }: Subject, across: number, down: number): Generator<Weights | null, void, void> {
+  const covers = cellsOf(layer, window);
+  const height = Math.min(down, covers.rows);
+  const unsummed = Array.from({ length: height }, (_, row) => queryOf(row, height, covers)).filter(
+    (query) => !knowsShare(layer, head, query),
+  );
+  if (unsummed.length > MOST_UNSUMMED) {
+    yield sampled(layer, head, window, Math.min(across, MOST_UNSUMMED), MOST_UNSUMMED);
+    yield* summed({ layer, head, window }, unsummed);
+  }
+  const first = sampled(layer, head, window, across, down);
+  yield first;
+  if (!first.exact) yield* exact(layer, head, window, across, down, first);
+}
+
+/** These queries' sums, made and kept. */
+function* summed({ layer, head }: Subject, queries: readonly number[]): Generator<null, void, void> {
+  let begun = performance.now();
+  for (const query of queries) {
+    shareOf(layer, head, query);
+    if (performance.now() - begun < SLICE_MS) continue;
+    yield null;
+    begun = performance.now();
+  }
+}
+
+/** The query whose weights a row of pixels begins with. */
+function queryOf(row: number, height: number, covers: Window): number {
+  return covers.row + Math.floor((row * covers.rows) / height);
 }
 
 export function topOf(values: Float32Array, from = 0, to = values.length): number {
@@ -65,7 +95,7 @@ export function topsOf({ layer, head }: Subject, { image, covers }: Picture): { 
   const top = (row: number): number => {
     const inView = topOf(values, row * width, (row + 1) * width);
     if (covers.columns === layer.k.rows) return inView;
-    const query = covers.row + Math.floor((row * covers.rows) / height);
+    const query = queryOf(row, height, covers);
     if (Number.isNaN(kept[query]) && performance.now() < end) {
       kept[query] = heaviestOf(layer, head, query, 1).heaviest[0]?.weight ?? 0;
     }

@@ -1,7 +1,9 @@
 /** Which layer and head is looked at, and, where there are several, in which sentence. */
 import type { JSX } from "preact";
+import type { Lang } from "../../engine/record";
 import type { Session } from "../../state";
 import { FRAME, say } from "../../words";
+import { told } from "../stages/words";
 import { titleOf } from "./titles";
 
 export function HeadPicker({ session, document = true }: { session: Session; document?: boolean }): JSX.Element {
@@ -22,13 +24,13 @@ export function HeadPicker({ session, document = true }: { session: Session; doc
       <Chosen
         name={say(FRAME, "layer", lang)}
         value={choice.layer.value}
-        options={counted(desk.nLayers)}
+        options={numbered("layer.n", desk.nLayers, lang)}
         choose={(at) => session.choose({ layer: at })}
       />
       <Chosen
         name={say(FRAME, "head", lang)}
         value={choice.head.value}
-        options={counted(nHeads)}
+        options={numbered("head.n", nHeads, lang)}
         choose={(at) => session.choose({ head: at })}
       />
     </div>
@@ -57,6 +59,6 @@ function Chosen({ name, value, options, choose }: Options): JSX.Element {
   );
 }
 
-function counted(n: number): string[] {
-  return Array.from({ length: n }, (_, at) => String(at));
+function numbered(name: "layer.n" | "head.n", n: number, lang: Lang): string[] {
+  return Array.from({ length: n }, (_, at) => told(name, lang, { n: at }));
 }

@@ -8,6 +8,8 @@ export const LEAST_LABELLED = 14;
 const TICK_EVERY = 56;
 /** Along the top, wider cells have their text written across. */
 const WIDE = 56;
+/** Of a cell at the edge, less than this is too little for any letter. */
+const LEAST_SEEN = 12;
 
 interface Ruler {
   readonly tokens: readonly Token[];
@@ -42,6 +44,7 @@ function Labels({ tokens, from, cells, cell, chosen, along, length }: Inside): J
       {groups.map(({ at, size }) => {
         const start = Math.max(0, (at - from) * cell);
         const stop = Math.min(length, (at + size - from) * cell);
+        if (stop - start < LEAST_SEEN) return null;
         const marks = [chosen >= at && chosen < at + size ? " chosen" : "", cell >= WIDE ? " wide" : ""];
         return (
           <span key={at} class={`label${marks.join("")}`} style={placed(along, start, stop - start)}>
@@ -94,7 +97,7 @@ function Ticks({ from, cells, cell, along, length }: Inside): JSX.Element {
       {ticks.map((at) => {
         const middle = (at + 0.5 - from) * cell;
         return middle > length ? null : (
-          <span key={at} class="tick" style={placed(along, middle, 0)}>
+          <span key={at} class="tick" style={inRuler(along, middle, length, String(at).length)}>
             {at}
           </span>
         );
@@ -107,6 +110,13 @@ function Ticks({ from, cells, cell, along, length }: Inside): JSX.Element {
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
   return [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least) ?? power * 10;
+}
+
+/** Around its middle, but with all of its digits on the ruler. */
+function inRuler(along: "across" | "down", middle: number, length: number, nDigits: number): CSSProperties {
+  const half = along === "across" ? `${nDigits / 2}ch` : "0.5em";
+  const place = `clamp(${half}, ${middle}px, ${length}px - ${half})`;
+  return along === "across" ? { left: place } : { top: place };
 }
 
 function placed(along: "across" | "down", start: number, size: number): CSSProperties {

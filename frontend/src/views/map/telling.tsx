@@ -9,7 +9,7 @@ import { nameOf } from "../tokens";
 import type { Place } from "./window";
 import { MAP } from "./words";
 
-/** "query #3 it → key #1 cat: 71.2%" */
+/** "Query #3 it → key #1 cat: 71.2%" */
 export function told(layer: Layer, head: number, { query, key }: Place, lang: Lang): string {
   const names = { query, key, asks: nameOf(layer.tokens[query]), read: nameOf((layer.keyTokens ?? layer.tokens)[key]) };
   if (!allowedAt(layer.rule.allowed, query, key)) return say(MAP, "masked", lang, names);
