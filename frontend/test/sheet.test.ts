@@ -429,6 +429,8 @@ test("names and their meaning", () => {
 
 test("dimensions that cannot be are refused", () => {
   refuses(small(), { add: "dimension", at: 0, text: "" }, "no_name");
+  refuses(small(), { add: "dimension", at: 0, text: " \u3000" }, "no_name");
+  refuses(small(), { rename: "dimension", at: 0, text: "  " }, "no_name");
   refuses(small(), { add: "dimension", at: 0, text: "Word" }, "name_twice", { name: "Word" });
   refuses(small(), { rename: "dimension", at: 0, text: "Animal" }, "name_twice");
   refuses(small(), { move: "dimension", from: 3, to: 0 }, "no_such_place", { what: "dimension" });

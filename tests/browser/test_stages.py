@@ -15,7 +15,7 @@ from jumok.explanation.words import number
 from jumok.picture.page import write
 
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-HOSTILE = ["</script><img src=x onerror=alert(1)>", "\u202eright to left", "שלום", "👩‍🔬", "", "long " * 12, "은행"]
+HOSTILE = ["</script><img src=x onerror=alert(1)>", "\u202eright to left", "שלום", "👩‍🔬", "", "long" * 50, "은행"]
 
 
 def random_heads():
@@ -139,7 +139,7 @@ ORIGINS = [
     ("scores", 2, 3, "Person 4.605×0 + Action 1.833×0 + Knowledge 6.628×1 + Method 4.394×0 = 6.628"),
     ("scaled", 2, 3, "6.628 ÷ √4 = 3.314"),
     ("allowed", 2, 3, "studies may read deep learning Every query may read every key."),
-    ("weights", 2, 3, "e^(3.314 − 3.314) ÷ (0.036 + 0.364 + 0.091 + 1 + 0.327) = 1 ÷ 1.818 = 0.55"),
+    ("weights", 2, 3, "e^(3.314 - 3.314) ÷ (0.036 + 0.364 + 0.091 + 1 + 0.327) = 1 ÷ 1.818 = 0.55"),
     ("weighted_values", 3, 2, "deep learning 0.55×3 = 1.65"),
     ("mixed", 2, 2, "deep learning 0.55×3 + carefully 0.18×0 = 1.65"),
 ]
@@ -155,6 +155,7 @@ def test_every_number_says_where_it_comes_from(open_stages):
 def test_digits_that_were_rounded_are_said_to_be(open_stages):
     stages = open_stages()
     assert "Shown rounded; in full: 0.5499798001249977" in stages.arithmetic
+    assert stages.page.locator(".full").evaluate("(full) => full.getClientRects().length") == 1  # on one line
     stages.cell("q", 2, 2).focus()
     assert "rounded" not in stages.arithmetic
 
@@ -164,6 +165,8 @@ def test_pointing_tells_and_scrolls_nothing_and_leaving_brings_back(open_stages)
     before = stages.page.evaluate("scrollY")
     stages.cell("q", 2, 2).hover()
     expect(stages.page.locator(".arithmetic")).to_contain_text("Q of studies, Knowledge")
+    expect(stages.page.locator(".where")).to_have_text("2 Queries")  # the walk stays at stage 8
+    expect(stages.page.locator(".stage-text h2")).to_have_text("8 Attention weights")
     assert stages.page.locator("td.source").count() == 8  # a row of x, a column of W_Q
     stages.page.locator("h1").hover()
     expect(stages.page.locator(".arithmetic")).to_contain_text("studies attends to deep learning")
@@ -258,6 +261,27 @@ def test_a_drag_is_one_step_and_a_click_is_none(open_stages):
     expect(stages.button("Undo")).to_be_disabled()
 
 
+def test_escape_leaves_a_drag_and_what_could_be_redone(open_stages):
+    stages = open_stages()
+    stages.type("w_v", 2, 2, "5")
+    stages.button("Undo").click()
+    before = stages.table("mixed")
+    cell, mouse = stages.cell("w_v", 2, 2), stages.page.mouse
+    cell.hover()
+    mouse.down()
+    box = cell.bounding_box()
+    mouse.move(box["x"] + 90, box["y"] + 10)
+    assert stages.table("mixed") != before
+    stages.page.keyboard.press("Escape")
+    mouse.move(box["x"] + 140, box["y"] + 10)
+    mouse.up()
+    assert stages.table("mixed") == before
+    expect(stages.page.locator("td input")).to_have_count(0)
+    expect(stages.button("Undo")).to_be_disabled()
+    stages.button("Redo").click()
+    expect(cell).to_have_text("5")
+
+
 def test_alt_and_arrows_change_a_number(open_stages):
     stages = open_stages()
     stages.cell("x", 1, 0).focus()
@@ -308,6 +332,15 @@ def test_scale_and_temperature(open_stages):
     expect(stages.cell("scaled", 2, 3)).to_have_text("3.314")
     stages.cell("scaled", 2, 3).focus()
     assert "6.628 × 0.5 = 3.314" in stages.arithmetic
+    heading, corner = stages.page.locator("#step-scaled"), stages.page.locator("table[data-stage='scaled'] .corner")
+    expect(heading).to_contain_text("q · k × 0.5")
+    expect(corner).to_have_text("× 0.5")
+    expect(stages.page.locator(".formula")).to_contain_text("× 0.5")
+    stages.page.get_by_role("combobox", name="Scale").select_option("usual")
+    field.fill("2")
+    field.press("Enter")
+    expect(heading).to_contain_text("q · k ÷ √dk ÷ 2")
+    expect(corner).to_have_text("÷ √dk ÷ 2")
 
 
 def menu(stages: Stages, row: int, column: int, item: str, text: str | None = None) -> None:
@@ -351,6 +384,9 @@ def test_dimensions_are_added_renamed_moved_and_removed(open_stages):
     dialog.get_by_role("textbox").fill("Person")
     stages.page.keyboard.press("Enter")
     expect(dialog.get_by_role("alert")).to_have_text("Person is the name of another dimension.")
+    dialog.get_by_role("textbox").fill("  ")
+    stages.page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_have_text("A dimension needs a name.")
     stages.page.keyboard.press("Escape")
     expect(stages.cell("x", -1, 0)).to_be_focused()
 
@@ -461,7 +497,21 @@ def test_cells_have_names_for_ears(open_stages, lang):
 def test_ears_are_told_the_arithmetic_of_a_number_that_was_kept(open_stages):
     stages = open_stages()
     stages.cell("scaled", 2, 3).focus()
-    expect(stages.page.locator(".aside [aria-live]")).to_contain_text("6.628 ÷ √4 = 3.314")
+    told = stages.page.locator(".aside [aria-live]")
+    expect(told).to_contain_text("6.628 ÷ √4 = 3.314")
+    stages.type("w_q", 1, 2, "7")
+    others = stages.page.locator("td.changed").count() - 1
+    expect(told).to_have_text(f"W_Q, row Action, column Knowledge: 6.628 → 7. Other numbers changed: {others}.")
+    stages.cell("allowed", 2, 3).click()
+    expect(told).to_contain_text("studies may not read deep learning: hidden by the mask. Other numbers changed:")
+
+
+def test_a_cell_is_copied_with_all_its_digits(open_stages):
+    stages = open_stages()
+    stages.page.context.grant_permissions(["clipboard-read"])
+    stages.cell("weights", 2, 3).focus()
+    stages.page.keyboard.press("Control+c")
+    assert stages.page.evaluate("navigator.clipboard.readText()") == "0.5499798001249977"
 
 
 def test_the_language_switches_at_once(open_stages):
@@ -571,8 +621,20 @@ def hostile(tmp_path_factory):
     return write(tmp_path_factory.mktemp("hostile") / "hostile.html", trace)
 
 
+CUT = """() => {
+  const aside = document.querySelector(".aside");
+  const right = aside.getBoundingClientRect().right;
+  return [...aside.querySelectorAll("p, h2, strong, .digit")]
+    .filter((one) => one.getBoundingClientRect().right > right).map((one) => one.textContent);
+}"""
+
+
 def test_hostile_tokens_stay_text(page_of, hostile):
     stages = Stages(page_of(hostile, "view=stages"))
+    for width in (360, 1280):
+        stages.page.set_viewport_size({"width": width, "height": 900})
+        stages.cell("weights", 3, 5).focus()
+        assert stages.page.evaluate(CUT) == []
     stages.page.locator("details.whole > summary").click()
     assert stages.page.locator("main img").count() == 0
     assert stages.names("weights", "row")[0] == HOSTILE[0]
@@ -604,3 +666,30 @@ def test_no_page_scrolls_sideways(open_stages, name):
         assert stages.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
         box = stages.cell("weights", 0, 0).bounding_box()
         assert min(box["width"], box["height"]) >= 24
+
+
+def test_the_arrow_leads_from_a_matrix_to_what_it_makes(open_stages):
+    stages = open_stages("it-tired")
+    for width, sign, isBelow in ((1800, "→", False), (794, "↓", True)):
+        stages.page.set_viewport_size({"width": width, "height": 900})
+        stages.page.wait_for_function(
+            "sign => getComputedStyle(document.querySelector('[data-stop=q] .becomes'), '::before').content.includes(sign)",
+            arg=sign,
+        )
+        matrix, made = (stages.page.locator(f"table[data-stage='{stage}']").bounding_box() for stage in ("w_q", "q"))
+        assert (made["y"] >= matrix["y"] + matrix["height"]) == isBelow
+
+
+def test_paper_is_light_whole_and_without_switches(open_stages):
+    stages = open_stages(hash="view=stages&theme=dark")
+    stages.page.emulate_media(media="print")
+    ground = stages.page.locator(".jumok").evaluate("(page) => getComputedStyle(page).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"
+    for hidden in (".tools", ".walk", ".adding", ".keys", ".strip [aria-checked='false']"):
+        expect(stages.page.locator(hidden).first).to_be_hidden()
+    expect(stages.page.locator(".of-query .strip")).to_have_text("studies", use_inner_text=True)
+    kept = "(one) => { const { position, breakInside } = getComputedStyle(one); return [position, breakInside]; }"
+    assert stages.page.locator(".aside").evaluate(kept)[0] == "static"
+    assert stages.page.locator(".step").first.evaluate(kept)[1] == "avoid"
+    cell = stages.cell("weights", 2, 3)
+    assert cell.evaluate("(cell) => getComputedStyle(cell).printColorAdjust") == "exact"

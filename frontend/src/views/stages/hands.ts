@@ -170,8 +170,9 @@ export class Hands {
     return isInside && (to.row >= 0 || to.column >= 0) ? to : { row, column };
   }
 
-  #focus(at: At): void {
-    if (this.table.current) find(this.table.current, at)?.focus();
+  /** `isSeen`: no need to look where the page must scroll to, which takes a while in the middle of an edit. */
+  #focus(at: At, isSeen = false): void {
+    if (this.table.current) find(this.table.current, at)?.focus({ preventScroll: isSeen });
   }
 
   // typing -----------------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ export class Hands {
     else if (event.key === "Enter" || event.key === "Tab") {
       const side = event.key === "Enter" ? 0 : event.shiftKey ? -1 : 1;
       const last = this.props.grid.columns.places.length - 1;
-      if (this.#commit()) this.#focus({ row, column: Math.max(0, Math.min(last, column + side)) });
+      if (this.#commit()) this.#focus({ row, column: Math.max(0, Math.min(last, column + side)) }, side === 0);
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -200,7 +201,7 @@ export class Hands {
 
   #close(at: At): void {
     this.typing.value = null;
-    this.#focus(at);
+    this.#focus(at, true);
   }
 
   /** Keep what was typed. False where it cannot be: then it stays to be corrected, and nothing has changed. */

@@ -87,8 +87,12 @@ export function stopOf(layer: Layer, stage: Stage): Stop {
 /** Every table of the layer, in the order of the road. */
 export function gridsOf(layer: Layer, looked: Looked): Map<Stage, Grid> {
   const shown = axesOf(layer, looked);
-  const stages = stopsOf(layer).flatMap((stop): Stage[] => [...matrixOf(layer, stop), stop]);
-  return new Map(stages.map((stage) => [stage, gridOf(layer, stage, looked, shown)]));
+  return new Map(stagesOf(layer).map((stage) => [stage, gridOf(layer, stage, looked, shown)]));
+}
+
+/** The stages that have a table. */
+export function stagesOf(layer: Layer): Stage[] {
+  return stopsOf(layer).flatMap((stop) => [...matrixOf(layer, stop), stop]);
 }
 
 function matrixOf(layer: Layer, stop: Stop): Stage[] {

@@ -3,9 +3,10 @@ import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Change, Changes } from "../../engine/changes";
-import { SHOWN, type Stage } from "../../engine/record";
+import type { Stage } from "../../engine/record";
 import type { Looking } from "./looking";
 import { cellName, cellText } from "./names";
+import { stagesOf } from "./road";
 import { told } from "./words";
 
 const QUIET_MS = 700;
@@ -64,9 +65,11 @@ function changeText(looking: Looking, { cell, before, after }: Change): string {
 }
 
 /** All that changed in the tables that are shown. */
-function changesIn({ session: { choice } }: Looking, changes: Changes): Change[] {
+function changesIn({ session: { choice, layer: made } }: Looking, changes: Changes): Change[] {
   const [layer, head, query] = [choice.layer.peek(), choice.head.peek(), choice.query.peek()];
-  return SHOWN.flatMap((stage) => changes.of(layer, stage, head, stage === "weighted_values" ? query : undefined));
+  return stagesOf(made.peek()!).flatMap((stage) => {
+    return changes.of(layer, stage, head, stage === "weighted_values" ? query : undefined);
+  });
 }
 
 function isGiven(stage: Stage, layer: number): boolean {
