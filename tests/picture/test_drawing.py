@@ -339,7 +339,7 @@ def test_a_page_begins_where_the_picture_was(tmp_path):
     draw(reading(2, 3, 4), layer=1, head=2, query="t3", stage="scores", title="한 제목").save(tmp_path / "a.html")
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     model = json.loads(re.search(r'id="jumok-model">(.*?)</script>', page, re.DOTALL)[1])
-    assert model["view"] == {"layer": 1, "head": 2, "query": 3, "stage": "scores", "lang": "en"}
+    assert model["view"] == {"view": "stages", "layer": 1, "head": 2, "query": 3, "stage": "scores", "lang": "en"}
     assert "<title>한 제목</title>" in page
     draw(student(), theme="dark").save(tmp_path / "c.html")
     assert '"theme": "dark"' in (tmp_path / "c.html").read_text(encoding="utf-8")
@@ -347,11 +347,62 @@ def test_a_page_begins_where_the_picture_was(tmp_path):
     page = (tmp_path / "b.html").read_text(encoding="utf-8")
     model = json.loads(re.search(r'id="jumok-model">(.*?)</script>', page, re.DOTALL)[1])
     assert model["comparison"]["pairs"] == [[i, i] for i in range(9)]
-    assert (model["view"]["view"], model["view"]["layer"]) == ("compare", 1)
+    assert [model["view"][name] for name in ("view", "layer", "head", "query", "key")] == ["compare", 1, 0, 7, 1]
     assert [(head["layer"], round(head["distance"], 3)) for head in model["comparison"]["heads"]] == [
         (1, 0.164),
         (0, 0),
     ]
+
+
+def page_of(picture, path):
+    """What a page opens with."""
+    text = picture.save(path).read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="jumok-model">(.*?)</script>', text, re.DOTALL)[1])["view"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "short", "long"),
+    [
+        (None, None, None),
+        ("heads", "heads", "heads"),
+        ("heat", "stages", "map"),
+        ("strip", "stages", "stages"),
+        ("arrows", "heads", None),
+        ("arcs", "heads", None),
+    ],
+)
+def test_a_page_opens_in_the_view_of_the_kind_that_was_asked_for(tmp_path, kind, short, long):
+    assert page_of(draw(student(), kind), tmp_path / "a.html").get("view") == short
+    if long or kind is None:
+        assert page_of(draw(reading(1, 1, 65)[0], kind), tmp_path / "a.html").get("view") == long
+
+
+def test_a_page_of_a_comparison_opens_at_the_largest_change_of_what_was_asked_for(tmp_path):
+    found = compare(reading(3, 2, 4), Reading(reading(4, 2, 4).layers[1:]))
+    for picture in (draw(found), draw(found, "heads")):
+        view = page_of(picture, tmp_path / "a.html")
+        most = found.heads[0]
+        assert [view[name] for name in ("view", "layer", "head", "query", "key")] == [
+            "compare", most.layer, most.head, most.query[0], most.key[0],
+        ]  # fmt: skip
+    last = found.heads[-1]
+    view = page_of(draw(found, layer=last.layer, head=last.head), tmp_path / "a.html")
+    assert (view["layer"], view["head"], view["query"]) == (last.layer, last.head, last.query[0])
+
+
+@pytest.mark.parametrize(("lang", "theme"), LOOKS)
+@pytest.mark.parametrize("kind", KINDS["Trace"])
+@pytest.mark.parametrize("token", ["x" * 500, "가" * 500])
+def test_captions_do_not_repeat_a_long_token_in_full(kind, lang, theme, token):
+    trace = record([token, "b", "c"], 2)
+    drawn = [draw(trace, kind, lang=lang, theme=theme)]
+    drawn += [] if kind == "heads" else [draw(trace, kind, query=0, lang=lang, theme=theme)]
+    drawn += [draw(trace, stage="weighted_values", query=0, lang=lang)] if kind == "heat" else []
+    for picture in drawn:
+        root = parsed(picture)
+        assert token not in "".join(root.findtext(f"{SVG}{name}") for name in ("title", "desc"))
+        assert not [one for one in root.iter(f"{SVG}text") if one.text and token[:100] in one.text]
+        assert picture.panel.height < 700
 
 
 def test_a_large_page_carries_the_values_that_were_asked_for(tmp_path):
@@ -488,7 +539,9 @@ def test_what_is_refused(options, error, told):
 
 @pytest.mark.parametrize("thing", [None, "student", [1], Reading(())])
 def test_what_is_no_record_is_refused(thing):
-    with pytest.raises(InputError, match=r"draw expects a Trace, a Reading .* or an Example, got .*jumok\.load\(\"student\"\)"):
+    with pytest.raises(
+        InputError, match=r"draw expects a Trace, a Reading .* or an Example, got .*jumok\.load\(\"student\"\)"
+    ):
         draw(thing)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..explanation.words import number
 from ..trace import Trace
-from .captions import say, token_names
+from .captions import LONGEST, brief, say, token_names
 from .heat import MOST_TOKENS
 from .layout import Panel, paragraph, stacked
 from .svg import Text, cut, line, path, rect, width_of
@@ -19,7 +19,7 @@ from .theme import Theme, css, ink_on
 
 __all__ = ["arcs", "arrows"]
 
-ROW, LONGEST = 26.0, 190.0
+ROW = 26.0
 FAINTEST = 0.005  # a lighter line could not be seen
 
 
@@ -176,7 +176,7 @@ def _arc(start: float, end: float, base: float, far: float, weight: float, theme
 
 
 def _note(links: _Links, name: str, lang: str) -> str:
-    token = links.queries[links.focus]
+    token = brief(links.queries[links.focus])
     if not links.allowed[links.focus].any():
         return say("nothing_read", lang, token=token)
     return say(name, lang, token=token)
@@ -185,5 +185,5 @@ def _note(links: _Links, name: str, lang: str) -> str:
 def _told(links: _Links, lang: str) -> list[str]:
     row = links.weights[links.focus]
     seen = [key for key in np.argsort(-row, kind="stable") if links.allowed[links.focus, key]][:5]
-    keys = ", ".join(f"{links.keys[key]} {number(float(row[key]))}" for key in seen)
-    return [say("row_told", lang, query=links.queries[links.focus], keys=keys or "·")]
+    keys = ", ".join(f"{brief(links.keys[key])} {number(float(row[key]))}" for key in seen)
+    return [say("row_told", lang, query=brief(links.queries[links.focus]), keys=keys or "·")]

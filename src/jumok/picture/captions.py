@@ -9,8 +9,11 @@ from ..trace import Trace
 from .grids import Grid
 from .labels import labels_of
 from .plain import label
+from .svg import cut
 
-__all__ = ["WORDS", "dimension_names", "grid_names", "say", "title_of", "token_names"]
+__all__ = ["LONGEST", "WORDS", "brief", "dimension_names", "grid_names", "say", "title_of", "token_names"]
+
+LONGEST = 190.0  # of a name, in letters of size 12
 
 WORDS = {
     "query_key": ("query ↓   key →", "쿼리 ↓   키 →"),
@@ -115,6 +118,11 @@ def token_names(trace: Trace, read: bool = False) -> list[str]:
     sentence = None if cross else trace.source.details.get("sentence")
     labels = labels_of(trace.read_tokens if read else trace.tokens, sentence)
     return [f"{one.text} ({one.part}/{one.parts})" if one.parts > 1 else one.text for one in labels]
+
+
+def brief(name: str) -> str:
+    """A name inside a sentence: no longer than where it stands as a label."""
+    return cut(name, 12, LONGEST)
 
 
 def grid_names(trace: Trace, grid: Grid, lang: str) -> tuple[list[str], list[str]]:

@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..explanation.words import number, percent
 from ..measurement.comparison import Comparison, HeadChange
 from ..trace import Trace
-from .captions import say, title_of, token_names
+from .captions import brief, say, title_of, token_names
 from .grids import Grid
 from .heat import MOST_TOKENS, WEIGHTS, WITH_NUMBERS, Cells, cells_of, cells_panel, legend, one_grid, signed
 from .layout import Panel, beside, paragraph, stacked
@@ -96,5 +96,5 @@ def _told(comparison: Comparison, found: HeadChange, lang: str) -> list[str]:
     if found.query is None or found.key is None or not np.any(found.largest):
         return [comparison.text(lang)]
     _, b = comparison.layer(found.layer)
-    query, key = token_names(b)[found.query[1]], token_names(b, read=True)[found.key[1]]
+    query, key = brief(token_names(b)[found.query[1]]), brief(token_names(b, read=True)[found.key[1]])
     return [f"{query} → {key}: {'+' if found.largest > 0 else '-'}{number(abs(found.largest))}.", comparison.text(lang)]

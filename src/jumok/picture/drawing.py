@@ -23,7 +23,8 @@ from ..measurement.comparison import Comparison
 from ..tokens import position
 from ..trace import Reading, Token, Trace, unknown_name
 from . import arrows, changes, difference, gallery, heat, plain, strip
-from .captions import say, title_of, token_names
+from .captions import brief, say, title_of, token_names
+from .chosen import opening
 from .grids import SHOWN
 from .kinds import KINDS, no_record
 from .layout import Panel, padded, paragraph, stacked
@@ -56,6 +57,7 @@ class Picture:
 
     kind : what was drawn;  thing : of what;  choice : which stage, layer, head and token
     title : what it is called, in full;  named : the title that was asked for, or None
+    asked : True where this kind was asked for, False where it is the thing's own
     """
 
     thing: Thing
@@ -68,6 +70,7 @@ class Picture:
     width: float | None
     panel: Panel
     told: tuple[str, ...] = ()
+    asked: bool = False
 
     def svg(self, *, outlined: bool = False) -> str:
         """The picture as SVG text: no script, nothing loaded from elsewhere, a description for screen readers.
@@ -161,15 +164,27 @@ class Picture:
     def _save_page(self, path: str | os.PathLike[str], values: Values, size_limit: int | None) -> Path:
         from . import page
 
-        view: dict[str, Any] = {"layer": self.choice.layer, "head": self.choice.head}
-        view |= {} if self.choice.query is None else {"query": self.choice.query}
-        view |= {} if self.choice.stage == "weights" else {"stage": self.choice.stage}
-        view |= {"theme": "dark"} if self.theme == "dark" else {}  # else as the reader's system has it
+        look = {"theme": "dark"} if self.theme == "dark" else {}  # else as the reader's system has it
         options: dict[str, Any] = {"lang": self.lang, "title": self.named, "values": values, "size_limit": size_limit}
         if isinstance(self.thing, Comparison):
             both, pairing = (self.thing.a, self.thing.b), self.thing.pairing()
-            return page.write(path, both, comparison=pairing, view=view | {"view": "compare"}, **options)
-        return page.write(path, self.thing, view=view, **options)
+            told = {} if self.kind == "heads" else {"layer": self.choice.layer, "head": self.choice.head}
+            view = opening(both, pairing, told | {"view": "compare"})
+            return page.write(path, both, comparison=pairing, view=view | look, **options)
+        return page.write(path, self.thing, view=self._page_view() | look, **options)
+
+    def _page_view(self) -> dict[str, Any]:
+        """What a page of a record opens with: what this picture shows, in the view that shows such a picture."""
+        view: dict[str, Any] = {"layer": self.choice.layer, "head": self.choice.head}
+        view |= {} if self.choice.query is None else {"query": self.choice.query}
+        if self.choice.stage != "weights":
+            return view | {"view": "stages", "stage": self.choice.stage}
+        if not self.asked:
+            return view
+        drawn = self._drawn()
+        is_long = isinstance(drawn, Trace) and max(drawn.n_queries, drawn.n_keys) > heat.MOST_TOKENS
+        shows = {"heat": "map" if is_long else "stages", "strip": "stages"}
+        return view | {"view": shows.get(self.kind, "heads")}
 
     def _written(self, fonts: str, spell: Spell | None) -> str:
         paper = rect(0, 0, self.panel.width, self.panel.height, css(THEMES[self.theme].paper))
@@ -221,6 +236,7 @@ def draw(
     ax: Any = None,
 ) -> Picture:
     """As ``jumok.draw``, of what has been attended to."""
+    asked = kind is not None
     kind = _kind(thing, kind, chosen=any(one is not None for one in (stage, layer, head, query, ax)))
     language(lang)
     _refuse_unknown("theme", "테마", theme, THEMES)
@@ -248,6 +264,7 @@ def draw(
         width=width,
         panel=whole,
         told=tuple(told),
+        asked=asked,
     )
 
 
@@ -413,11 +430,11 @@ def _under(thing: Thing, kind: str, choice: Choice, lang: str) -> str:
     trace, parts = layers[choice.layer], []
     if kind != "strip":
         grid = heat.one_grid(trace, choice.stage, choice.head, choice.query or 0)
-        parts.append(heading(trace, replace(grid, head=None), lang))  # the head is told below
+        parts.append(heading(trace, replace(grid, head=None, query=None), lang))  # which ones are told below
     if len(layers) > 1:
         parts.append(say("layer", lang, n=choice.layer))
     if trace.n_heads > 1:
         parts.append(say("head", lang, n=choice.head))
-    if choice.query is not None and kind != "strip" and choice.stage != "weighted_values":
-        parts.append(token_names(trace)[choice.query])
+    if choice.query is not None and kind != "strip":
+        parts.append(brief(token_names(trace)[choice.query]))
     return " · ".join(parts)

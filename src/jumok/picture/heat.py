@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..trace import Trace
-from .captions import grid_names, say, token_names
+from .captions import brief, grid_names, say, token_names
 from .colours import CIVIDIS, Rgb, cividis, puor
 from .grids import Grid, grids_of, pared
 from .layout import Panel, paragraph, stacked
@@ -286,8 +286,8 @@ def _told(cells: Cells, lang: str) -> list[str]:
     for r, name in enumerate(cells.rows[:12]):
         values = np.asarray(cells.values[r], dtype=float)
         seen = [c for c in np.argsort(-values, kind="stable") if cells.hidden is None or not cells.hidden[r][c]]
-        keys = ", ".join(f"{cells.columns[c]} {cells.texts[r][c]}" for c in seen[:3])
-        told.append(say("row_told", lang, query=name, keys=keys or "·"))
+        keys = ", ".join(f"{brief(cells.columns[c])} {cells.texts[r][c]}" for c in seen[:3])
+        told.append(say("row_told", lang, query=brief(name), keys=keys or "·"))
     if len(cells.rows) > 12:
         told.append(say("more", lang, n=len(cells.rows) - 12) + ".")
     return told

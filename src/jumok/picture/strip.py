@@ -8,7 +8,7 @@ import numpy as np
 
 from ..explanation.words import number
 from ..trace import Trace
-from .captions import grid_names, say, token_names
+from .captions import brief, grid_names, say, token_names
 from .grids import Grid, grids_of, pared
 from .heat import CRISP, WEIGHTS
 from .layout import Panel, flowing, paragraph, stacked
@@ -68,8 +68,10 @@ def _told(trace: Trace, head: int, focus: int, lang: str) -> str:
     """The row that stands out, in words."""
     weights = trace.rows("weights", queries=[focus], heads=[head])[0, 0]
     names = token_names(trace, read=True)
-    keys = ", ".join(f"{names[key]} {number(float(weights[key]))}" for key in np.argsort(-weights, kind="stable")[:3])
-    return say("row_told", lang, query=token_names(trace)[focus], keys=keys)
+    keys = ", ".join(
+        f"{brief(names[key])} {number(float(weights[key]))}" for key in np.argsort(-weights, kind="stable")[:3]
+    )
+    return say("row_told", lang, query=brief(token_names(trace)[focus]), keys=keys)
 
 
 def _formula(trace: Trace) -> str:
