@@ -331,9 +331,14 @@ def test_axe_finds_nothing_serious(made, page_of, violations, scheme, lang):
 
 
 def test_axe_finds_nothing_serious_on_a_phone(made, page_of, violations):
-    page = page_of(made["thirty"][1], "view=heads", color_scheme="dark", viewport={"width": 360, "height": 800})
+    page = page_of(made["thirty"][1], "view=heads&lang=ko", color_scheme="dark", viewport={"width": 360, "height": 800})
     page.wait_for_selector("canvas[data-painted=exact]")
     assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    lines = page.eval_on_selector(
+        ".follow thead tr", "row => row.offsetHeight / parseFloat(getComputedStyle(row).lineHeight)"
+    )
+    assert lines < 1.5  # whole words: the table moves sideways in its own box
 
 
 def test_all_of_it_by_keyboard(made, page_of):

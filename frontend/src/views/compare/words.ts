@@ -29,8 +29,8 @@ export const COMPARE: Words = {
   counting: ["Counting: {n} of {all} heads …", "계산하는 중: 헤드 {all}개 가운데 {n}개 …"],
   shared_out: ["Share each row out anew over the matched keys", "행마다 짝지은 키끼리 다시 나누기"],
   shared_note: [
-    "Before and after are shares of the weight on matched keys; A and B above show the models' own weights.",
-    "전과 후의 값은 짝지은 키에 놓인 가중치 안에서의 비율입니다. 위의 A와 B는 모델의 가중치 그대로입니다.",
+    "Before and after are shares of the weight on matched keys; A and B show the models' own weights.",
+    "전과 후의 값은 짝지은 키에 놓인 가중치 안에서의 비율입니다. A와 B는 모델의 가중치 그대로입니다.",
   ],
   no_change: [
     "Among the tokens that both texts have, no share changed: what differs went to, or came from, the tokens that only one has.",

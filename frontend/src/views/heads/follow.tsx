@@ -22,7 +22,9 @@ export function Follow({ session, layer }: { session: Session; layer: Layer }): 
       <h3>{say(HEADS, "follow", lang, about)}</h3>
       <div class="scrolls" tabIndex={0} role="region" aria-label={say(HEADS, "follow", lang, about)}>
         <table>
-          <caption class="quiet">{say(HEADS, "follow_caption", lang, about)}</caption>
+          <caption class="quiet">
+            <span>{say(HEADS, "follow_caption", lang, about)}</span>
+          </caption>
           <Stages session={session} layer={layer} />
         </table>
       </div>
