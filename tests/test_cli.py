@@ -765,6 +765,23 @@ def test_a_file_that_cannot_be_written_is_told(name):
     assert os.listdir() == [name]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["attend", "--csv"], ["attend", "-o", "a.md"], ["attend", "--json", "--stage", "scores"], ["draw", "-o", "a.csv"]],
+)
+def test_more_text_than_anybody_reads_is_refused_and_a_token_is_not(arguments):
+    one = np.ones((1, 2400, 2))
+    jumok.attend(q=one, k=one, v=one, rule="causal").save("long.safetensors")
+    command, *options = arguments
+    message = run(command, "long.safetensors", *options).message
+    assert re.search(
+        r"this would write [\d,]+ numbers as text, more than 5,000,000\. Choose a token .*--token", message
+    )
+    assert "한도 5,000,000개" in run(command, "long.safetensors", *options, "--lang", "ko").message
+    assert os.listdir() == ["long.safetensors"]
+    assert run(command, "long.safetensors", "--token", "3", *options).code == 0
+
+
 def test_a_link_keeps_pointing_and_a_device_is_written():
     Path("real.json").write_text("old")
     os.symlink("real.json", "link.json")

@@ -441,12 +441,12 @@ def _write_attended(
     from .trace import STAGES, Trace
 
     layers = [record] if isinstance(record, Trace) else list(record)
-    if form != "text":
-        _refuse_too_much(layers, stage, queries)
     several = ["x", "q", "k", "v", *(one for one in STAGES if one != "weighted_values")]
     stages = [stage] if stage else [*several, *(["weighted_values"] if queries else [])]
     if form == "json":
-        _dump(file, record.to_json() if stage is None and queries is None else _stages_json(layers, stages, queries))
+        is_whole = stage is None and queries is None
+        plain.refuse_too_much(layers, ["x", "q", "k", "v"] if is_whole else stages, queries)
+        _dump(file, record.to_json() if is_whole else _stages_json(layers, stages, queries))
     elif form == "csv":
         file.write(plain.to_csv(record, stages, queries))
     elif form == "markdown":
@@ -460,25 +460,6 @@ def _write_attended(
             if len(layers) > 1:
                 screen.title(screen.word("layer", n=at))
             screen.stage(one, stage, None if queries is None else queries[0], whole=True, only=queries is not None)
-
-
-MOST_NUMBERS = 5_000_000  # written as text at once
-
-
-def _refuse_too_much(layers: Sequence[Any], stage: str | None, queries: list[int] | None) -> None:
-    """Before anything is computed: tables that would fill the disk as text are refused, with what to ask for instead."""
-    wide = stage is None or stage in ("scores", "scaled", "allowed", "weights", "weighted_values")
-    n_numbers = sum(
-        one.n_heads * (one.n_queries if queries is None else len(queries)) * (one.n_keys if wide else one.d_head)
-        for one in layers
-    )
-    if n_numbers > MOST_NUMBERS:
-        raise InputError(
-            en=f"this would write {n_numbers:,} numbers. Choose a token (--token), a stage (--stage output) or a layer "
-            f"(--layer), or save the record: -o out.safetensors.",
-            ko=f"숫자 {n_numbers:,}개를 쓰게 됩니다. 토큰(--token), 단계(--stage output), 층(--layer)을 고르거나 기록으로 "
-            f"저장하십시오: -o out.safetensors.",
-        )
 
 
 def _stages_json(layers: Sequence[Any], stages: Sequence[str], queries: list[int] | None) -> Any:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from .errors import OutputError
+from .errors import JumokError, OutputError
 
 __all__ = ["refuse_nameless", "write_whole"]
 
@@ -62,6 +62,8 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) ->
             write(str(target))
         else:
             _replace(target, write)
+    except JumokError:
+        raise
     except (OSError, ValueError) as error:
         en, ko = _reason(error)
         raise OutputError(en=f"cannot write {path}: {en}.", ko=f"{path}에 쓸 수 없습니다: {ko}.") from error

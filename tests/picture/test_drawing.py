@@ -15,7 +15,7 @@ from golden import same_as_golden
 from jumok import Reading, Trace
 from jumok.errors import InputError, OutputError, TooLargeError, UnknownName
 from jumok.measurement.comparison import NoiseFloor, compare
-from jumok.picture.drawing import draw
+from jumok.picture.drawing import Choice, draw
 from jumok.picture.heat import WEIGHTS
 from jumok.picture.kinds import KINDS
 from jumok.picture.theme import THEMES, css, ink_on
@@ -449,6 +449,72 @@ def test_tables_of_a_comparison():
     text = draw(found, lang="ko").markdown()
     assert "| 1 | it | 0.853 |" in text
     assert str(draw(found)) == draw(found).markdown()
+
+
+def long_record(n, n_heads=2):
+    draw = np.random.default_rng(2)
+    q, k, v = (draw.normal(size=(n_heads, n, 4)) for _ in range(3))
+    return Trace(tokens=[f"t{at}" for at in range(n)], q=q, k=k, v=v, rule="causal")
+
+
+@pytest.mark.parametrize("kind", ["heat", "strip", "heads"])
+@pytest.mark.parametrize(
+    ("lang", "note"), [("en", "… shortened; .markdown() has all."), ("ko", "… 줄여서 보여 줍니다.")]
+)
+def test_what_is_long_is_printed_in_part_and_says_so(kind, lang, note):
+    trace = long_record(300)
+    text = str(draw(trace, kind, lang=lang))
+    assert len(text) < 20_000
+    assert text.splitlines()[-1].startswith(note)
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| t", "| 0"))]
+    assert rows
+    assert max(map(len, rows)) <= 25
+    if kind == "heads":
+        assert [row[1] for row in rows] == ["0", "1"]
+    if kind == "heat":
+        assert [row[0] for row in rows] == [f"| t{at}" for at in range(16)]
+    short = draw(student(), kind, lang=lang)
+    assert str(short) == short.markdown()
+
+
+def test_printing_takes_little_however_long_the_text_is():
+    text = str(draw(long_record(20_000, 1), query=19_999))
+    assert len(text) < 2_000
+    assert "| t19999 |" in text
+
+
+def test_a_long_comparison_is_printed_in_part():
+    picture = draw(compare(long_record(150), long_record(150)), "heads")
+    text = str(picture)
+    assert text.splitlines()[-1] == "… shortened; .markdown() has all."
+    assert len(text) < len(picture.markdown()) / 5
+    assert text.count("\n| 0 | t") == 12
+
+
+@pytest.mark.parametrize("kind", ["heat", "arrows", "strip", "heads"])
+def test_text_beyond_all_reading_is_refused_before_anything_is_computed(monkeypatch, tmp_path, kind):
+    picture = replace(draw(student(), kind), thing=long_record(3000))
+    monkeypatch.setattr(Trace, "rows", None)
+    for write in (
+        picture.markdown,
+        picture.csv,
+        *(lambda end=end: picture.save(tmp_path / f"a.{end}") for end in ("md", "csv")),
+    ):
+        with pytest.raises(
+            InputError, match=r"would write [\d,]+ numbers as text, more than 5,000,000\. Choose"
+        ) as caught:
+            write()
+        assert "trace.save(" in caught.value.text("ko")
+        assert "한도 5,000,000개" in caught.value.text("ko")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_difference_beyond_all_reading_is_refused():
+    found = compare(long_record(1300, 1), long_record(1300, 1))
+    picture = replace(draw(pair()), thing=found, choice=Choice())
+    with pytest.raises(InputError, match=r"would write 5,070,000 numbers as text.*comparison\.distances") as caught:
+        picture.csv()
+    assert "comparison.distances" in caught.value.text("ko")
 
 
 def test_a_notebook_gets_the_picture_itself():

@@ -10,7 +10,7 @@ from typing import Any
 from ..explanation.words import LANGS, number, percent
 from ..measurement.comparison import Comparison, HeadChange, TokenChange
 from .captions import token_names
-from .plain import escaped
+from .plain import escaped, refuse_beyond
 
 __all__ = ["HEAD_COLUMNS", "TOKEN_COLUMNS", "difference_csv", "head_rows", "heads_csv", "to_markdown", "token_rows"]
 
@@ -56,14 +56,24 @@ def _maybe(value: float | None) -> str:
     return "-" if value is None else number(value)
 
 
-def to_markdown(comparison: Comparison, lang: str) -> str:
-    """What changed in sentences, then every head and every token."""
+def to_markdown(comparison: Comparison, lang: str, most: int | None = None) -> str:
+    """What changed in sentences, then every head and every token, or so many of each that changed most."""
+    if most is None:
+        _refuse_too_much(3 * (len(comparison.heads) + len(comparison.tokens)))
     at = LANGS.index(lang)
-    tables = [(HEAD_COLUMNS[at], head_rows(comparison)), (TOKEN_COLUMNS[at], token_rows(comparison))]
+    tables = [(HEAD_COLUMNS[at], head_rows(comparison, most)), (TOKEN_COLUMNS[at], token_rows(comparison, most))]
     lines = [escaped(comparison.text(lang)), ""]
     for columns, rows in tables:
         lines += [_line(columns), "|" + "---|" * len(columns), *(_line(row) for row in rows), ""]
     return "\n".join([*lines, ROUNDED[at], ""])
+
+
+def _refuse_too_much(n_numbers: int) -> None:
+    refuse_beyond(
+        n_numbers,
+        'Draw kind="heads" and save a .csv, or ask for rows: comparison.distances(layer, head).',
+        'kind="heads"로 그려 .csv로 저장하거나 행별로 보십시오: comparison.distances(layer, head).',
+    )
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -92,6 +102,7 @@ def difference_csv(comparison: Comparison, layer: int, head: int) -> str:
         "b",
         "difference",
     )
+    _refuse_too_much(3 * len(comparison.pairs) * len(comparison.key_pairs(layer)))
     first, second = comparison.matched(layer, head)
     a, _ = comparison.layer(layer)
     keys = comparison.key_pairs(layer)

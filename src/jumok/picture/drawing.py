@@ -30,6 +30,7 @@ from .kinds import KINDS, no_record
 from .layout import Panel, padded, paragraph, stacked
 from .packed import SIZE_LIMIT, Values
 from .plain import heading
+from .short import short
 from .svg import FONTS, Spell, document, rect
 from .theme import THEMES, css
 
@@ -133,23 +134,29 @@ class Picture:
         return write_whole(path, lambda name: Path(name).write_bytes(data))
 
     def markdown(self) -> str:
-        """What is drawn, as tables of rounded numbers."""
+        """What is drawn, as tables of rounded numbers. ``str`` shortens what is long.
+
+        Errors: ``InputError`` beyond 5 million numbers.
+        """
         if isinstance(self.thing, Comparison):
             return changes.to_markdown(self.thing, self.lang)
-        stages, queries, head = self._tables()
-        return plain.to_markdown(self._drawn(), stages, queries, self.lang, head)
+        stages, queries, head = self.tables()
+        return plain.to_markdown(self.drawn(), stages, queries, self.lang, head)
 
     def csv(self) -> str:
-        """What is drawn, one number a line, with every digit."""
+        """What is drawn, one number a line, with every digit.
+
+        Errors: ``InputError`` beyond 5 million numbers.
+        """
         if isinstance(self.thing, Comparison):
             if self.kind == "heads":
                 return changes.heads_csv(self.thing)
             return changes.difference_csv(self.thing, self.choice.layer, self.choice.head)
-        stages, queries, head = self._tables()
+        stages, queries, head = self.tables()
         first = 0 if self.kind == "heads" else self.choice.layer
-        return plain.to_csv(self._drawn(), stages, queries, head, first)
+        return plain.to_csv(self.drawn(), stages, queries, head, first)
 
-    def _tables(self) -> tuple[list[str], list[int] | None, int | None]:
+    def tables(self) -> tuple[list[str], list[int] | None, int | None]:
         """The stages, queries and head that the picture shows."""
         if self.kind == "heads":
             return ["weights"], None, None
@@ -157,7 +164,8 @@ class Picture:
         stages = {"heat": [self.choice.stage], "strip": list(strip.STAGES)}.get(self.kind, ["weights"])
         return stages, queries, self.choice.head
 
-    def _drawn(self) -> Trace | Reading:
+    def drawn(self) -> Trace | Reading:
+        """The layer, or of a picture of heads the whole record."""
         assert not isinstance(self.thing, Comparison)
         return self.thing if self.kind == "heads" else _layers(self.thing)[self.choice.layer]
 
@@ -181,7 +189,7 @@ class Picture:
             return view | {"view": "stages", "stage": self.choice.stage}
         if not self.asked:
             return view
-        drawn = self._drawn()
+        drawn = self.drawn()
         is_long = isinstance(drawn, Trace) and max(drawn.n_queries, drawn.n_keys) > heat.MOST_TOKENS
         shows = {"heat": "map" if is_long else "stages", "strip": "stages"}
         return view | {"view": shows.get(self.kind, "heads")}
@@ -215,7 +223,7 @@ class Picture:
         return {"image/svg+xml": self.svg(), "text/plain": repr(self)}
 
     def __str__(self) -> str:
-        return self.markdown()
+        return short(self)
 
     def __repr__(self) -> str:
         return f"Picture({self.kind}, {self.panel.width:.0f} × {self.panel.height:.0f}: {self.title})"

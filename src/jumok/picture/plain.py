@@ -5,17 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..errors import InputError
 from ..explanation.facts import scale_steps
 from ..explanation.phrases import STAGE_PHRASES
 from ..explanation.words import LANGS, number, shown
 from ..trace import Reading, Trace
-from .grids import Grid, grids_of
+from .grids import Grid, grids_of, pared
 
-__all__ = ["escaped", "to_csv", "to_markdown"]
+__all__ = ["escaped", "n_numbers", "refuse_beyond", "refuse_too_much", "to_csv", "to_markdown"]
+
+MOST_NUMBERS = 5_000_000  # written as text at once
 
 CSV_HEADER = ("layer", "head", "stage", "query", "query_token", "key", "key_token", "dimension", "value")
 
@@ -26,22 +29,67 @@ def to_markdown(
     queries: list[int] | None = None,
     lang: str = "en",
     head: int | None = None,
+    most: tuple[int, int] | None = None,
 ) -> str:
     """The stages as Markdown tables, numbers rounded as on the screen (which it says).
 
     head : one, where a stage has several; None for all
+    most : rows and columns of a table, the largest numbers of it; None for all
+
+    Errors: ``InputError`` beyond 5 million numbers.
     """
     stages = list(stages)
     lines: list[str] = []
     layers = [trace] if isinstance(trace, Trace) else list(trace)
+    if most is None:
+        refuse_too_much(layers, stages, queries, head)
     for at, one in enumerate(layers):
         if len(layers) > 1:
             lines += [f"## Layer {at}" if lang == "en" else f"## {at}층", ""]
         for stage in stages:
             for grid in _grids(one, stage, queries, head):
-                lines += _markdown_grid(one, grid, lang)
+                lines += _markdown_grid(one, grid if most is None else pared(grid, *most), lang)
     rounded = ("Numbers are rounded to three decimals.", "숫자는 소수점 아래 셋째 자리까지 반올림했습니다.")
     return "\n".join([*lines, rounded[LANGS.index(lang)], ""])
+
+
+def refuse_too_much(
+    layers: Sequence[Trace], stages: Iterable[str], queries: list[int] | None = None, head: int | None = None
+) -> None:
+    """Before anything is computed: tables that would fill the disk as text are refused, with what to ask for instead."""
+    refuse_beyond(
+        n_numbers(layers, stages, queries, head),
+        "Choose a token (query=, --token), a head, a layer or another stage (--stage output), or save the record "
+        'itself: trace.save("out.safetensors"), jumok attend NAME -o out.safetensors.',
+        "토큰(query=, --token), 헤드, 층, 다른 단계(--stage output)를 고르거나 기록 자체를 저장하십시오: "
+        'trace.save("out.safetensors"), jumok attend NAME -o out.safetensors.',
+    )
+
+
+def refuse_beyond(n: int, instead: str, instead_ko: str) -> None:
+    """Refuse to write more numbers as text than anybody reads."""
+    if n > MOST_NUMBERS:
+        raise InputError(
+            en=f"this would write {n:,} numbers as text, more than {MOST_NUMBERS:,}. {instead}",
+            ko=f"숫자 {n:,}개를 글로 쓰게 되어 한도 {MOST_NUMBERS:,}개를 넘습니다. {instead_ko}",
+        )
+
+
+def n_numbers(
+    layers: Sequence[Trace], stages: Iterable[str], queries: list[int] | None = None, head: int | None = None
+) -> int:
+    """How many numbers these stages have; projections, which no text makes longer, are not counted."""
+    stages = list(stages)
+    return sum(_sizes(one, queries, head).get(stage, 0) for one in layers for stage in stages)
+
+
+def _sizes(trace: Trace, queries: list[int] | None, head: int | None) -> dict[str, int]:
+    n, heads = trace.n_queries if queries is None else len(queries), trace.n_heads if head is None else 1
+    d_value, table = int(trace.v.shape[2]), n * trace.n_keys
+    of_pairs = dict.fromkeys(("scores", "scaled", "weights"), heads * table)
+    of_rows = {"q": heads * n * trace.d_head, "mixed": heads * n * d_value, "output": n * trace.n_heads * d_value}
+    of_keys = {"k": trace.k.size, "v": trace.v.size, "x": 0 if trace.x is None else trace.x.size}
+    return of_pairs | {"allowed": table, "weighted_values": heads * table * d_value} | of_rows | of_keys
 
 
 def _grids(trace: Trace, stage: str, queries: list[int] | None, head: int | None) -> list[Grid]:
@@ -125,8 +173,11 @@ def to_csv(
     Columns: layer, head, stage, query, query_token, key, key_token, dimension, value. Positions count from 0.
 
     head : one, where a stage has several; None for all;  first_layer : the number of the first layer written
+
+    Errors: ``InputError`` beyond 5 million numbers.
     """
     stages = list(stages)
+    refuse_too_much([trace] if isinstance(trace, Trace) else trace.layers, stages, queries, head)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEADER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..explanation.words import LANGS, number
+from ..explanation.words import LANGS
 from ..measurement.comparison import Comparison
 from ..trace import Reading, Trace
 from .captions import say
@@ -12,16 +12,13 @@ from .changes import HEAD_COLUMNS, TOKEN_COLUMNS, head_rows, token_rows
 from .drawing import Picture
 from .grids import grids_of, pared
 from .plain import heading
-from .streamed import summary
+from .short import HEAD_COLUMNS as COLUMNS_OF_HEADS
+from .short import head_rows as rows_of_heads
 from .terminal import WHOLE_COLUMNS, WHOLE_ROWS, Screen
 
 __all__ = ["compared", "printed"]
 
 MOST_ROWS = 12
-COLUMNS = (
-    ("layer", "head", "entropy (nats)", "on the first token", "on the one before"),
-    ("층", "헤드", "엔트로피 (nat)", "첫 토큰에", "바로 앞 토큰에"),
-)
 TITLES = {
     "heads": ("Every head: mean entropy and weights of its rows", "헤드마다 행의 평균 엔트로피와 가중치"),
     "changed_heads": ("Heads, the most changed first", "많이 달라진 헤드부터"),
@@ -53,14 +50,9 @@ def printed(screen: Screen, picture: Picture) -> None:
 
 
 def _heads(screen: Screen, thing: Trace | Reading) -> None:
-    rows = []
-    for at, layer in enumerate([thing] if isinstance(thing, Trace) else thing.layers):
-        found = summary(layer.steps, 1)
-        numbers = zip(found.entropy, found.first, found.previous, strict=True)
-        rows += [[str(at), str(head), *(number(float(a)) for a in three)] for head, three in enumerate(numbers)]
     at = LANGS.index(screen.lang)
     screen.title(TITLES["heads"][at])
-    screen.listed(rows, COLUMNS[at], "right")
+    screen.listed(rows_of_heads(thing), COLUMNS_OF_HEADS[at], "right")
     screen.say()
     screen.say(say("rounded", screen.lang), "dim")
 
