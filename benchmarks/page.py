@@ -204,15 +204,16 @@ def measured_peer(peer: Peer, folder: Path, browser: Browser, reading: Any, n: i
 
 def _settled(page: Page, start: float) -> int:
     """The number of SVG elements once it grows no more: when the page has drawn what it draws."""
-    count, last = -1, 0
-    while time.perf_counter() - start < LIMIT_S:
-        left_ms = 1000 * (LIMIT_S - (time.perf_counter() - start))
-        page.wait_for_function("() => document.querySelectorAll('svg *').length > 0", timeout=left_ms)
-        last, count = count, int(page.evaluate("() => document.querySelectorAll('svg *').length"))
-        if count == last:
-            return count
-        time.sleep(0.2)
-    raise Error("Timeout")
+    left_ms = 1000 * (LIMIT_S - (time.perf_counter() - start))
+    page.wait_for_function(_GROWS_NO_MORE, polling=200, timeout=max(1.0, left_ms))
+    return int(page.evaluate("() => window.counted"))
+
+
+_GROWS_NO_MORE = """() => {
+  const before = window.counted;
+  window.counted = document.querySelectorAll("svg *").length;
+  return before > 0 && before === window.counted;
+}"""
 
 
 @contextmanager
