@@ -206,7 +206,11 @@ function Shares({ origin, ...shared }: Shown & { origin: Softmax }): JSX.Element
 }
 
 function Raised({ share, top, ...shared }: Shown & { share: Share; top: number }): JSX.Element {
-  return <span class="raised">e^(<Digit {...shared} cell={share.from} value={share.scaled} isBare /> - {bracketed(top)})</span>;
+  return (
+    <span class="raised">
+      e^(<Digit {...shared} cell={share.from} value={share.scaled} isBare /> - {bracketed(top)})
+    </span>
+  );
 }
 
 function FromHead({ origin: { head, mixed, bias, value, from }, ...shared }: Shown & { origin: Joined }): JSX.Element {

@@ -15,7 +15,10 @@ export const SYMBOLS: Readonly<Record<Stage, string>> = {
 /** A stage in letters; the scaled scores as they are scaled here. */
 export function symbolOf(stage: Stage, scaling: readonly Step[]): string {
   if (stage !== "scaled") return SYMBOLS[stage];
-  return scaling.map(({ kind, by }) => (kind === "root" ? SYMBOLS.scaled : `${kind === "scale" ? "×" : "÷"} ${number(by)}`)).join(" ");
+  const said = ({ kind, by }: Step): string => {
+    return kind === "root" ? SYMBOLS.scaled : `${kind === "scale" ? "×" : "÷"} ${number(by)}`;
+  };
+  return scaling.map(said).join(" ");
 }
 
 /** A number as it stands in a cell; a mask has no numbers. */
