@@ -57,7 +57,9 @@ def test_a_pair_is_set_beside_a_sentence_in_both_commands(capsys):
         assert re.search(r"mat\W+(to|대)\W+cat", " ".join(text.split()))
 
 
-@pytest.mark.parametrize("arguments", [["--csv"], ["--markdown"], ["--json"], ["--stage", "weights", "--csv"]])
+@pytest.mark.parametrize(
+    "arguments", [["--csv"], ["--markdown"], ["--json", "--stage", "scores"], ["--stage", "weights", "--csv"]]
+)
 def test_too_much_text_is_refused_before_it_is_computed(arguments, tmp_path, capsys):
     x = np.ones((1, 3000, 2))
     path = tmp_path / "big.safetensors"
@@ -66,6 +68,14 @@ def test_too_much_text_is_refused_before_it_is_computed(arguments, tmp_path, cap
     assert (code, out) == (2, "")
     assert "--token" in err
     assert said(capsys, "attend", str(path), *arguments, "--token", "7")[0] == 0
+
+
+def test_a_long_record_itself_is_no_table_and_can_be_written_as_json(tmp_path, capsys):
+    x = np.ones((1, 3000, 2))
+    path = tmp_path / "big.safetensors"
+    jumok.attend(q=x, k=x, v=x).save(path)
+    code, out, _ = said(capsys, "attend", str(path), "--json")
+    assert (code, "stages" in json.loads(out)) == (0, False)
 
 
 def test_a_long_record_is_shown_at_once(tmp_path, capsys):
