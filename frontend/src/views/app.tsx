@@ -26,19 +26,21 @@ const NEEDS_LAYER: ReadonlySet<View> = new Set<View>(["stages", "map"]);
 export function App({ session }: { session: Session }): JSX.Element {
   const lang = session.choice.lang.value;
   const view = session.choice.view.value;
+  const theme = session.choice.theme.value;
+  const name = named(session, lang);
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const root = frame.current!.parentElement!;
     root.lang = lang;
-    root.dataset.theme = session.choice.theme.value;
+    root.dataset.theme = theme;
     if (root.parentElement?.id !== "jumok-page") return;
     root.ownerDocument.documentElement.lang = lang;
-    root.ownerDocument.title = named(session, lang);
-  });
+    root.ownerDocument.title = name;
+  }, [lang, theme, name]);
   const Showing = SHOWING[view];
   return (
     <div class="frame" ref={frame} onKeyDown={(event) => undoing(event, session)}>
-      <Header session={session} />
+      <Header session={session} name={name} />
       <main id="jumok-view" class={`view view-${view}`}>
         {NEEDS_LAYER.has(view) && session.layer.value === null ? (
           <p role="status">{say(FRAME, "coming", lang)}</p>
@@ -59,11 +61,11 @@ function named(session: Session, lang: Lang): string {
   return session.title?.[lang] ?? names.join(" / ");
 }
 
-function Header({ session }: { session: Session }): JSX.Element {
+function Header({ session, name }: { session: Session; name: string }): JSX.Element {
   const lang = session.choice.lang.value;
   return (
     <header class="top">
-      <h1>{named(session, lang)}</h1>
+      <h1>{name}</h1>
       {session.isUnread.value && <p role="alert">{say(FRAME, "unread", lang)}</p>}
       <div class="tools">
         <Views session={session} />
