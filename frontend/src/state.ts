@@ -271,7 +271,7 @@ export class Session {
     const head = within(told.head ?? most?.head ?? 0, n_heads);
     const isMost = most !== undefined && most.layer === layer && most.head === head;
     const here = document.layer(layer);
-    const { focus } = here instanceof Promise ? document.source.details : here.source.details;
+    const { focus } = { ...document.source.details, ...(here instanceof Promise ? {} : here.source.details) };
     // A causal model's first query reads nothing but itself: where nobody says more, the last one is shown.
     const query = within(told.query ?? (isMost ? most.query![at] : (focus ?? n_queries - 1)), n_queries);
     const read = here instanceof Promise ? query - 1 : largestAt(rowOf(here, head, query).weights);

@@ -122,7 +122,7 @@ export function changeOf(layer: number, both: Both, pairs: readonly Pair[]): Hea
     if (rows.mass[0] > 0 && rows.mass[1] > 0) [sum, n] = [sum + distance(rows.a, rows.b), n + 1];
     rows.b.forEach((weight, at) => {
       const change = weight - rows.a[at];
-      if (Math.abs(change) <= Math.abs(found.largest)) return;
+      if (Math.abs(change) <= Math.abs(found.largest) * (1 + 1e-9)) return; // of equal ones the first, as in Python
       Object.assign(found, { largest: change, query: pair, key: both.keys[at] });
     });
   }
