@@ -8,11 +8,13 @@ proportional share (PSS) after the page is drawn. ``--quick``: n = 32 and the ed
 """
 
 import argparse
+import contextlib
 import importlib
 import json
 import os
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -136,7 +138,7 @@ def _load_ours(browser: Browser, path: Path) -> dict[str, float]:
             "first_paint_s": paint / 1000,
             "drawn_s": page.evaluate("() => window.thumbnails") / 1000,
             "interactive_s": interactive / 1000,
-            "memory_mb": renderer_mb(browser),
+            "memory_mb": renderer()[0],
             "elements": page.evaluate("() => document.querySelectorAll('*').length"),
         }
 
@@ -197,7 +199,9 @@ def measured_peer(peer: Peer, folder: Path, browser: Browser, reading: Any, n: i
             row.drawn_s = time.perf_counter() - start
         except Error as error:
             row.note = f"not drawn in {LIMIT_S:.0f} s" if "Timeout" in str(error) else str(error).splitlines()[0]
-        row.memory_mb = renderer_mb(browser)
+        row.memory_mb, process = renderer()
+        if row.note:  # a thread that never comes free would not let the page be closed either
+            os.kill(process, signal.SIGKILL)
     path.unlink()
     return row
 
@@ -227,13 +231,14 @@ def opened(browser: Browser) -> Iterator[Page]:
         context.close()
 
 
-def renderer_mb(browser: Browser) -> float:
-    """The largest renderer's proportional share of memory."""
-    session = browser.new_browser_cdp_session()
-    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
-    session.detach()
-    shares = [_pss_mb(int(process["id"])) for process in processes if process["type"] == "renderer"]
-    return max(shares, default=0.0)
+def renderer() -> tuple[float, int]:
+    """The largest renderer on this machine: its proportional share of memory in MB, and its process."""
+    shares = [(0.0, 0)]
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # a process that has ended
+            if b"--type=renderer" in command.read_bytes():
+                shares.append((_pss_mb(int(command.parent.name)), int(command.parent.name)))
+    return max(shares)
 
 
 def _pss_mb(pid: int) -> float:
