@@ -2,6 +2,7 @@
 import { render as draw } from "preact";
 import { pageModel } from "./hosts/page";
 import type { Model } from "./hosts/model";
+import { rehearse } from "./rehearsal";
 import { hashAddress, Session, type Address } from "./state";
 import { App } from "./views/app";
 import { FRAME, say } from "./words";
@@ -36,5 +37,7 @@ export default { render };
 const page = typeof document === "undefined" ? null : document.getElementById("jumok-page");
 if (page !== null && page.dataset.drawn === undefined) {
   page.dataset.drawn = "true";
-  render({ model: pageModel(document), el: page, address: hashAddress(window) });
+  const model = pageModel(document);
+  render({ model, el: page, address: hashAddress(window) });
+  rehearse(model, document);
 }

@@ -112,3 +112,12 @@ def test_an_edit_can_be_undone_from_a_checkbox(page_of, saved):
     checkbox.focus()
     page.keyboard.press("ControlOrMeta+z")
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+
+
+def test_what_a_page_rehearses_is_nobodys_edit(page_of, saved):
+    page = page_of(saved("student", student))
+    page.wait_for_timeout(1500)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    expect(page.locator("table[data-stage='w_q'] [data-row='0'][data-column='0']")).to_have_text("1")
+    assert address(page) == {"lang": "en"}
+    assert page.locator(".jumok").count() == 1
