@@ -16,7 +16,7 @@ import numpy as np
 from .errors import InputError, JumokError, SavedFileError
 from .files import refuse_nameless, write_whole
 from .path.described import as_lists, described, restored
-from .trace import STAGES, Reading, Source, Token, Trace
+from .trace import STAGES, Reading, Source, Token, Trace, layers_of
 
 __all__ = ["load", "parts", "save", "to_json"]
 
@@ -62,7 +62,7 @@ def to_json(record: Trace | Reading) -> dict[str, Any]:
     """A record as plain JSON: its arrays as lists, every digit, no NaN; small ones with all their stages."""
     tensors, plain = parts(record)
     layers = []
-    for at, trace in enumerate(record if isinstance(record, Reading) else [record]):
+    for at, trace in enumerate(layers_of(record)):
         prefix = f"layers.{at}."
         arrays = {name[len(prefix) :]: a for name, a in tensors.items() if name.startswith(prefix)}
         entry = _inlined(plain["layers"][at], arrays)
@@ -98,7 +98,7 @@ def parts(record: Trace | Reading) -> tuple[dict[str, Any], dict[str, Any]]:
         return seen[tokens]
 
     layers = []
-    for at, trace in enumerate(record if isinstance(record, Reading) else [record]):
+    for at, trace in enumerate(layers_of(record)):
         arrays: dict[str, Any] = {}
         entry: dict[str, Any] = {"tokens": row_of(trace.tokens), "rule": described(trace.rule, arrays)}
         if trace.key_tokens is not None:

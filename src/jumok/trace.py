@@ -37,6 +37,7 @@ __all__ = [
     "Trace",
     "as_tokens",
     "frozen",
+    "layers_of",
     "token_index",
     "unknown_name",
 ]
@@ -402,6 +403,11 @@ class Reading(Sequence[Trace]):
 
     def __repr__(self) -> str:
         return f"Reading({len(self)} layers, {len(self.tokens)} tokens, from {self.source.kind})"
+
+
+def layers_of(record: Trace | Reading) -> tuple[Trace, ...]:
+    """(layer,) the Traces of a record: a Trace is one layer."""
+    return (record,) if isinstance(record, Trace) else record.layers
 
 
 def _by_tiles(stage: str, part: Steps) -> npt.NDArray[Any]:

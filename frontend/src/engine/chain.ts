@@ -8,17 +8,9 @@ import type { Allowed, Bias, Heads, Layer, Numbers, PerHead, Rotary, Source, Tab
 export const MOST = 64;
 
 /** One layer of a sheet: all that makes it from the x it reads. */
-export interface SheetLayer {
+export interface SheetLayer extends Heads {
   /** null: what the layer before hands on (or, in the first layer, the sheet's x). */
   readonly x: Table | null;
-  readonly w_q: Table;
-  readonly w_k: Table;
-  readonly w_v: Table;
-  readonly w_o: Table | null;
-  readonly b_q: Numbers | null;
-  readonly b_k: Numbers | null;
-  readonly b_v: Numbers | null;
-  readonly b_o: Numbers | null;
   readonly n_heads: number;
   readonly n_kv_heads: number;
   /** null: 1/√d_head. The temperature is not in it. */
@@ -28,7 +20,6 @@ export interface SheetLayer {
   readonly bias: Bias | null;
   readonly sink: Numbers | null;
   readonly allowed: Allowed;
-  readonly rotation: Rotary | null;
   /** True where the next layer reads x + output instead of the output. */
   readonly residual: boolean;
   /** True where the position code is added to what this layer reads; in the first layer it is in x already. */

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import InputError, TooLargeError
 from ..explanation.words import language
 from ..tokens import Token, position, token_index
-from ..trace import MOST_BYTES, Reading, Trace
+from ..trace import MOST_BYTES, Reading, Trace, layers_of
 from .alignment import common
 from .comparison_words import sentences
 from .noise import NoiseFloor, noise_floor
@@ -91,22 +91,22 @@ class Comparison:
     @property
     def only_a(self) -> tuple[int, ...]:
         """Positions of the tokens that only the first text has."""
-        return without(len(_layers(self.a)[0].tokens), [i for i, _ in self.pairs])
+        return without(len(layers_of(self.a)[0].tokens), [i for i, _ in self.pairs])
 
     @property
     def only_b(self) -> tuple[int, ...]:
         """Positions of the tokens that only the second text has."""
-        return without(len(_layers(self.b)[0].tokens), [j for _, j in self.pairs])
+        return without(len(layers_of(self.b)[0].tokens), [j for _, j in self.pairs])
 
     @property
     def n_layers(self) -> int:
         """The number of layers, the same in both."""
-        return len(_layers(self.a))
+        return len(layers_of(self.a))
 
     def layer(self, at: int) -> tuple[Trace, Trace]:
         """One layer of both."""
         at = position("layer", "층", at, self.n_layers)
-        return _layers(self.a)[at], _layers(self.b)[at]
+        return layers_of(self.a)[at], layers_of(self.b)[at]
 
     def key_pairs(self, layer: int) -> tuple[Pair, ...]:
         """Matched tokens among those that are read: ``pairs``, or those of another sequence (cross-attention)."""
@@ -161,7 +161,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """All that was found, as plain JSON with every digit; not the two records themselves."""
-        texts = [[token.text for token in _layers(one)[0].tokens] for one in (self.a, self.b)]
+        texts = [[token.text for token in layers_of(one)[0].tokens] for one in (self.a, self.b)]
         return {
             "format": "jumok-comparison",
             "version": 1,
@@ -196,11 +196,11 @@ def compare(
     metric for probability distributions".
     """
     _refuse_unlike(a, b)
-    first, second = _layers(a)[0], _layers(b)[0]
+    first, second = layers_of(a)[0], layers_of(b)[0]
     chosen = common(_texts(first.tokens), _texts(second.tokens)) if pairs is None else _given(pairs, first, second)
     heads: list[HeadChange] = []
     tokens: list[TokenChange] = []
-    for at, (one, other) in enumerate(zip(_layers(a), _layers(b), strict=True)):
+    for at, (one, other) in enumerate(zip(layers_of(a), layers_of(b), strict=True)):
         found, distances = _compared(at, one, other, chosen, _key_pairs(one, other, chosen))
         heads += found
         tokens += _token_changes(at, one, other, chosen, distances)
@@ -211,7 +211,7 @@ def compare(
 
 def _noise_of_both(a: Trace | Reading, b: Trace | Reading, pairs: tuple[Pair, ...]) -> NoiseFloor | None:
     """The larger of the noise floors of both texts."""
-    both = list(zip(_layers(a), _layers(b), strict=True))
+    both = list(zip(layers_of(a), layers_of(b), strict=True))
     keys = [_key_pairs(one, other, pairs) for one, other in both]
     found = [
         noise_floor(
@@ -232,14 +232,14 @@ def _noise_of_both(a: Trace | Reading, b: Trace | Reading, pairs: tuple[Pair, ..
 
 def _refuse_unlike(a: Any, b: Any) -> None:
     for one in (a, b):
-        if not isinstance(one, (Trace, Reading)) or not _layers(one):
+        if not isinstance(one, (Trace, Reading)) or not layers_of(one):
             raise InputError(
                 en=f"compare expects two Traces, two Readings with layers or two Examples, got {type(one).__name__}. "
                 f'Try jumok.compare(jumok.load("it-tired"), jumok.load("it-soft")).',
                 ko=f"compare에는 Trace 둘, 층이 있는 Reading 둘, Example 둘 가운데 하나가 필요한데 {type(one).__name__}이(가) "
                 f'왔습니다. 예: jumok.compare(jumok.load("it-tired"), jumok.load("it-soft")).',
             )
-    sizes = [(len(_layers(one)), [layer.n_heads for layer in _layers(one)]) for one in (a, b)]
+    sizes = [(len(layers_of(one)), [layer.n_heads for layer in layers_of(one)]) for one in (a, b)]
     if sizes[0] != sizes[1]:
         told = [f"{n} × {'/'.join(map(str, dict.fromkeys(heads)))}" for n, heads in sizes]
         raise InputError(
@@ -247,13 +247,13 @@ def _refuse_unlike(a: Any, b: Any) -> None:
             ko=f"두 기록의 층과 헤드 수가 같아야 하는데 {told[0]}와(과) {told[1]}입니다(층 × 헤드).",
         )
     for one in (a, b):
-        lengths = {layer.n_queries for layer in _layers(one)}
+        lengths = {layer.n_queries for layer in layers_of(one)}
         if len(lengths) > 1:
             raise InputError(
                 en=f"compare expects the same tokens in every layer, got layers of {sorted(lengths)} tokens.",
                 ko=f"모든 층의 토큰이 같아야 하는데 층마다 토큰 수가 다릅니다: {sorted(lengths)}.",
             )
-    crossed = [[layer.key_tokens is not None for layer in _layers(one)] for one in (a, b)]
+    crossed = [[layer.key_tokens is not None for layer in layers_of(one)] for one in (a, b)]
     if crossed[0] != crossed[1]:
         raise InputError(
             en="one record reads its own tokens where the other reads another sequence (cross-attention).",
@@ -279,10 +279,6 @@ def _given(pairs: Any, a: Trace, b: Trace) -> tuple[Pair, ...]:
                 ko=f"{('첫째', '둘째')[side]} 글의 위치 {twice}이(가) 두 번 짝지어졌습니다. 토큰마다 짝은 하나입니다.",
             )
     return tuple(found)
-
-
-def _layers(record: Trace | Reading) -> tuple[Trace, ...]:
-    return (record,) if isinstance(record, Trace) else record.layers
 
 
 def _texts(tokens: Sequence[Token]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import InputError, JumokError
 from ..explanation.words import language
 from ..tokens import position, token_index, unknown_name
-from ..trace import Reading, Trace
+from ..trace import Reading, Trace, layers_of
 from .grids import SHOWN
 
 __all__ = ["changed", "fitting", "opening"]
@@ -106,17 +106,13 @@ def _read_most(records: Records, choice: Choice) -> int:
 # what can be chosen -------------------------------------------------------------------------------
 
 
-def _layers(record: Trace | Reading) -> tuple[Trace, ...]:
-    return (record,) if isinstance(record, Trace) else record.layers
-
-
 def _layer(records: Records, choice: Choice) -> Trace:
-    return _layers(records[choice["document"]])[choice["layer"]]
+    return layers_of(records[choice["document"]])[choice["layer"]]
 
 
 _SIZES: dict[str, Callable[[Records, Choice], int]] = {
     "document": lambda records, _: len(records),
-    "layer": lambda records, choice: len(_layers(records[choice["document"]])),
+    "layer": lambda records, choice: len(layers_of(records[choice["document"]])),
     "head": lambda records, choice: _layer(records, choice).n_heads,
     "query": lambda records, choice: _layer(records, choice).n_queries,
     "key": lambda records, choice: _layer(records, choice).n_keys,

@@ -21,7 +21,7 @@ from ..explanation.words import language, shown
 from ..files import refuse_nameless, write_whole
 from ..measurement.comparison import Comparison
 from ..tokens import position
-from ..trace import Reading, Token, Trace, unknown_name
+from ..trace import Reading, Token, Trace, layers_of, unknown_name
 from . import arrows, changes, difference, gallery, heat, plain, strip
 from .captions import brief, say, title_of, token_names
 from .chosen import opening
@@ -167,7 +167,7 @@ class Picture:
     def drawn(self) -> Trace | Reading:
         """The layer, or of a picture of heads the whole record."""
         assert not isinstance(self.thing, Comparison)
-        return self.thing if self.kind == "heads" else _layers(self.thing)[self.choice.layer]
+        return self.thing if self.kind == "heads" else layers_of(self.thing)[self.choice.layer]
 
     def _save_page(self, path: str | os.PathLike[str], values: Values, size_limit: int | None) -> Path:
         from . import page
@@ -306,7 +306,7 @@ def _choice(thing: Any, kind: str, stage: Any, layer: Any, head: Any, query: Any
     if isinstance(thing, Comparison):
         _refuse_together(query is None, "query", kind)
         return _most_changed(thing, layer, head)
-    layers = _layers(thing)
+    layers = layers_of(thing)
     at = len(layers) - 1 if layer is None else position("layer", "층", layer, len(layers))
     one = layers[at]
     chosen = 0 if head is None else position("head", "헤드", head, one.n_heads)
@@ -320,7 +320,7 @@ def _choice(thing: Any, kind: str, stage: Any, layer: Any, head: Any, query: Any
 def _most_changed(comparison: Comparison, layer: Any, head: Any) -> Choice:
     """The head asked for; of those that fit, the most changed."""
     at = None if layer is None else position("layer", "층", layer, comparison.n_layers)
-    n_heads = max(one.n_heads for one in _layers(comparison.a)) if at is None else comparison.layer(at)[0].n_heads
+    n_heads = max(one.n_heads for one in layers_of(comparison.a)) if at is None else comparison.layer(at)[0].n_heads
     chosen = None if head is None else position("head", "헤드", head, n_heads)
     found = next(one for one in comparison.heads if at in (None, one.layer) and chosen in (None, one.head))
     return Choice(layer=found.layer, head=found.head)
@@ -371,19 +371,15 @@ def _into_axes(thing: Any, kind: str, choice: Choice, lang: str, ax: Any) -> Non
             en=f'ax= takes the heat map only; kind="{kind}" has no matplotlib form. Save it as .svg or .png.',
             ko=f'ax=에는 히트맵만 그릴 수 있습니다. kind="{kind}"은(는) .svg나 .png로 저장하십시오.',
         )
-    heat_into(ax, _layers(thing)[choice.layer], choice.stage, choice.head, choice.query, lang)
+    heat_into(ax, layers_of(thing)[choice.layer], choice.stage, choice.head, choice.query, lang)
 
 
 # drawing ------------------------------------------------------------------------------------------
 
 
-def _layers(thing: Trace | Reading) -> tuple[Trace, ...]:
-    return (thing,) if isinstance(thing, Trace) else thing.layers
-
-
 def _one(thing: Any, choice: Choice) -> tuple[Trace, int]:
     """The layer, and the token that stands out."""
-    trace = _layers(thing)[choice.layer]
+    trace = layers_of(thing)[choice.layer]
     return trace, default_token(trace) if choice.query is None else choice.query
 
 
@@ -424,17 +420,17 @@ _DRAWN: dict[tuple[str, bool], Callable[[Any, Choice, str, Any], tuple[Panel, li
 def _name(thing: Thing, lang: str) -> str:
     if isinstance(thing, Comparison):
         return say("comparison", lang)
-    return title_of(_layers(thing)[0], lang) or say("attention", lang)
+    return title_of(layers_of(thing)[0], lang) or say("attention", lang)
 
 
 def _under(thing: Thing, kind: str, choice: Choice, lang: str) -> str:
     """What is drawn of it: the stage, where it is, whose row."""
     if kind == "heads":
-        layers = _layers(thing.a if isinstance(thing, Comparison) else thing)
+        layers = layers_of(thing.a if isinstance(thing, Comparison) else thing)
         return say("heads", lang, layers=len(layers), heads=max(layer.n_heads for layer in layers))
     if isinstance(thing, Comparison):
         return say("place", lang, layer=choice.layer, head=choice.head)
-    layers = _layers(thing)
+    layers = layers_of(thing)
     trace, parts = layers[choice.layer], []
     if kind != "strip":
         grid = heat.one_grid(trace, choice.stage, choice.head, choice.query or 0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..measurement.comparison import Comparison
-from ..trace import Reading, Trace
+from ..trace import Reading, Trace, layers_of
 from .captions import say
 from .heat import CRISP, WEIGHTS, Cells, cells_panel, image, legend
 from .layout import Panel, paragraph, stacked
@@ -23,7 +23,7 @@ MOST_PIXELS = 48
 
 def heads_gallery(record: Reading | Trace, lang: str, theme: Theme) -> tuple[Panel, list[str]]:
     """A row for each layer, a column for each head."""
-    layers = [record] if isinstance(record, Trace) else list(record)
+    layers = layers_of(record)
     side = 72.0 if max(layer.n_heads for layer in layers) <= 12 else 52.0
     left = width_of(say("layer", lang, n=len(layers) - 1), 10.5) + 10
     step, top = side + 8, 20.0

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from .. import saved
 from ..errors import InputError
 from ..tokens import positions
-from ..trace import Reading, Trace, as_tokens, unknown_name
+from ..trace import Reading, Trace, as_tokens, layers_of, unknown_name
 from .colours import CIVIDIS, NOT_ALLOWED
 from .labels import labels_of
 from .png import palette
@@ -85,7 +85,7 @@ def pack(record: Trace | Reading, values: Values = None, storage: Storage = None
 
     Errors: ``InputError`` for a Reading without layers or a layer that is not there, ``UnknownName`` for another storage.
     """
-    layers = tuple(record) if isinstance(record, Reading) else (record,)
+    layers = layers_of(record)
     if not layers:
         raise InputError(
             en="this Reading has no layer, so there is nothing to show.",
@@ -245,7 +245,7 @@ def _labels(plain: dict[str, Any], layers: Sequence[Trace]) -> list[list[dict[st
 
 
 def _title(record: Trace | Reading) -> dict[str, str] | None:
-    layers = tuple(record) if isinstance(record, Reading) else (record,)
+    layers = layers_of(record)
     sources = [record.source, *(trace.source for trace in layers[:1])]
     said: dict[str, str] = next((title for source in sources if (title := source.details.get("title"))), {})
     if not said:

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..explanation.facts import scale_steps
 from ..explanation.phrases import STAGE_PHRASES
 from ..explanation.words import LANGS, number, shown
-from ..trace import Reading, Trace
+from ..trace import Reading, Trace, layers_of
 from .grids import Grid, grids_of, pared
 
 __all__ = ["escaped", "n_numbers", "refuse_beyond", "refuse_too_much", "to_csv", "to_markdown"]
@@ -40,7 +40,7 @@ def to_markdown(
     """
     stages = list(stages)
     lines: list[str] = []
-    layers = [trace] if isinstance(trace, Trace) else list(trace)
+    layers = layers_of(trace)
     if most is None:
         refuse_too_much(layers, stages, queries, head)
     for at, one in enumerate(layers):
@@ -177,11 +177,11 @@ def to_csv(
     Errors: ``InputError`` beyond 5 million numbers.
     """
     stages = list(stages)
-    refuse_too_much([trace] if isinstance(trace, Trace) else trace.layers, stages, queries, head)
+    refuse_too_much(layers_of(trace), stages, queries, head)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEADER)
-    layers = [trace] if isinstance(trace, Trace) else list(trace)
+    layers = layers_of(trace)
     for at, one in enumerate(layers, start=first_layer):
         for stage in stages:
             for grid in _grids(one, stage, queries, head):

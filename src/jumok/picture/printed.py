@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..explanation.words import LANGS
 from ..measurement.comparison import Comparison
-from ..trace import Reading, Trace
+from ..trace import Reading, Trace, layers_of
 from .captions import say
 from .changes import HEAD_COLUMNS, TOKEN_COLUMNS, head_rows, token_rows
 from .drawing import Picture
@@ -36,7 +36,7 @@ def printed(screen: Screen, picture: Picture) -> None:
     if picture.kind == "heads":
         _heads(screen, picture.thing)
         return
-    layers = [picture.thing] if isinstance(picture.thing, Trace) else picture.thing.layers
+    layers = layers_of(picture.thing)
     trace, choice = layers[picture.choice.layer], picture.choice
     if picture.kind == "strip":
         screen.attended(trace, choice.query)

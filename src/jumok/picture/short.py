@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..explanation.explanation import default_token
 from ..explanation.words import LANGS, number
 from ..measurement.comparison import Comparison
-from ..trace import Reading, Trace
+from ..trace import Reading, Trace, layers_of
 from . import changes, plain
 from .captions import say
 from .streamed import summary
@@ -34,7 +34,7 @@ def short(picture: Picture) -> str:
         return _comparison(picture.thing, picture.lang)
     drawn = picture.drawn()
     stages, queries, head = picture.tables()
-    layers = [drawn] if isinstance(drawn, Trace) else drawn.layers
+    layers = layers_of(drawn)
     if plain.n_numbers(layers, stages, queries, head) <= MOST_PRINTED:
         return picture.markdown()
     if picture.kind == "heads":
@@ -60,7 +60,7 @@ def _near(trace: Trace) -> list[int]:
 def head_rows(thing: Trace | Reading) -> list[list[str]]:
     """Every head: the mean entropy of its rows, and their weight on the first token and on the one before."""
     rows = []
-    for at, layer in enumerate([thing] if isinstance(thing, Trace) else thing.layers):
+    for at, layer in enumerate(layers_of(thing)):
         found = summary(layer.steps, 1)
         numbers = zip(found.entropy, found.first, found.previous, strict=True)
         rows += [[str(at), str(head), *(number(float(a)) for a in three)] for head, three in enumerate(numbers)]

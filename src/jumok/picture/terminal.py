@@ -21,7 +21,7 @@ from rich.text import Text
 from ..explanation.explanation import default_token, explain
 from ..explanation.phrases import STAGE_PHRASES
 from ..explanation.words import LANGS, by_language, number, shown
-from ..trace import Reading, Trace
+from ..trace import Reading, Trace, layers_of
 from .grids import Grid, grids_of, pared
 from .plain import cell_texts, heading, label
 
@@ -149,7 +149,7 @@ class Screen:
 
         pair : the Reading of a sentence that differs in other words, to set beside this one
         """
-        layers = [trace] if isinstance(trace, Trace) else list(trace)
+        layers = layers_of(trace)
         self._head(layers)
         for at, one in enumerate(layers):
             if len(layers) > 1:
@@ -274,7 +274,7 @@ class Screen:
         return f"\u2068{text}\u2069" if right and self.unicode else text
 
     def _row(self, trace: Trace | Reading, focus: int, pair: Reading | None) -> None:
-        layers = [trace] if isinstance(trace, Trace) else list(trace)
+        layers = layers_of(trace)
         token = shown(layers[0].tokens[focus].text)
         self.title(self.word("row_of", token=token))
         explanation = explain(trace, focus, self.lang, pair=pair)

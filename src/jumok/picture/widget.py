@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import MissingExtra
 from ..explanation.words import language, preferred_language
 from ..tokens import position
-from ..trace import Reading, Trace
+from ..trace import Reading, Trace, layers_of
 from .chosen import changed, fitting, opening
 from .kinds import no_record
 from .packed import SMALL_BYTES, Packed, Storage, Values, pack
@@ -150,7 +150,7 @@ class Widget(anywidget.AnyWidget):
     # where no widget can be drawn -------------------------------------------------------------
 
     def __repr__(self) -> str:
-        layers = [(record,) if isinstance(record, Trace) else tuple(record) for record in self._records]
+        layers = [layers_of(record) for record in self._records]
         records = ", ".join(repr(one[0]) if len(one) == 1 else f"{len(one)} layers" for one in layers)
         return f"Widget({records})"
 
