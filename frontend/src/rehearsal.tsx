@@ -3,25 +3,25 @@
  * the later ones. So a page rehearses a few edits on a copy that is in no document, while the browser is idle.
  */
 import { render as draw } from "preact";
-import type { Model } from "./hosts/model";
+import type { Model, Sent } from "./hosts/model";
 import { Session } from "./state";
 import { App } from "./views/app";
 
 const EDITS = 12;
 
-/** Begin, where there is something small enough to be edited; what is given back stops it. */
-export function rehearse(model: Model, page: Document): () => void {
+/** Begin, where the documents are here, and small enough to be edited. */
+export function rehearse(model: Model, page: Document): void {
+  const sent = model.get("documents") as readonly Sent[];
+  if (sent.some(({ bytes }) => bytes === null)) return; // too large: nothing is opened a second time
   const session = new Session(deaf(model), null);
   const desk = session.desk.value;
   const nowhere = page.createElement("div");
   let left = desk.original === null || session.choice.view.value !== "stages" ? 0 : EDITS;
   const stop = (): void => {
-    left = 0;
     draw(null, nowhere);
     session.dispose();
   };
   const step = (): void => {
-    if (left === 0) return;
     if (left === EDITS) draw(<App session={session} />, nowhere);
     else desk.apply({ set: "w_q", layer: 0, row: 0, column: 0, value: left / EDITS });
     left -= 1;
@@ -29,7 +29,7 @@ export function rehearse(model: Model, page: Document): () => void {
     else stop();
   };
   if (left > 0) whenIdle(step);
-  return stop;
+  else stop();
 }
 
 /** The same documents; what is chosen in a rehearsal is nobody's choice. */
