@@ -141,6 +141,8 @@ export class Session {
   readonly firstHidden = signal(false);
   readonly desk: ReadonlySignal<Desk>;
   readonly layer: ReadonlySignal<Layer | null>;
+  /** The layer is on its way. */
+  readonly isComing: ReadonlySignal<boolean>;
   /** What the page is called, where somebody named it. */
   readonly title: Readonly<Record<string, string>> | null;
   readonly hasAddress: boolean;
@@ -169,6 +171,7 @@ export class Session {
     };
     this.desk = computed(() => this.desks[this.choice.document.value]);
     this.layer = computed(() => this.desk.value.layer(this.choice.layer.value));
+    this.isComing = computed(() => this.layer.value === null);
     this.read();
     this.#stop = [effect(() => this.#within()), effect(() => this.#write())];
     const changed = (): void => this.choose(this.#fitting(model.get("view")));

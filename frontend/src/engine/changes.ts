@@ -11,6 +11,9 @@ export interface Change {
   readonly after: number;
 }
 
+/** A stage of a head; of weighted_values, what one query takes. */
+type Of = Omit<Cell, "row" | "column">;
+
 /** The place before of a place now; null: it is new, or nobody can say. */
 type Origin = (at: number) => number | null;
 
@@ -33,30 +36,37 @@ export class Changes {
 
   /** The change of a cell (as it stands now), or null where it is what it was, or is new. */
   at(cell: Cell): Change | null {
-    const was = this.cellBefore(cell);
-    const [before, after] = [was && this.valueOf("before", was), this.valueOf("after", cell)];
-    return before === null || after === null || isSame(before, after, cell) ? null : { cell, before, after };
+    return this.in(cell)(cell.row, cell.column);
   }
 
   /** All changes in a stage of a head; of weighted_values, in what one query takes. */
   of(layer: number, stage: Stage, head = 0, query?: number): Change[] {
     if (query === undefined && stage === "weighted_values") throw new RangeError("weighted_values of which query?");
-    const from: Omit<Cell, "row" | "column"> = { layer, stage, head, ...(query === undefined ? {} : { query }) };
-    const { rows, columns } = this.tableOf("after", { ...from, row: 0, column: 0 }) ?? { rows: 0, columns: 0 };
-    const cells = Array.from({ length: rows * columns }, (_, at): Cell => {
-      return { ...from, row: Math.floor(at / columns), column: at % columns };
-    });
-    return cells.map((cell) => this.at(cell)).filter((change) => change !== null);
+    const from: Of = { layer, stage, head, ...(query === undefined ? {} : { query }) };
+    const { rows, columns } = this.tableOf("after", from) ?? { rows: 0, columns: 0 };
+    const changeAt = this.in(from);
+    const all = Array.from({ length: rows * columns }, (_, at) => changeAt(Math.floor(at / columns), at % columns));
+    return all.filter((change) => change !== null);
   }
 
-  private valueOf(when: "before" | "after", cell: Cell): number | null {
-    const table = this.tableOf(when, cell);
-    if (!table || cell.row >= table.rows || cell.column >= table.columns) return null;
-    return table.values[cell.row * table.columns + cell.column];
+  /** The change of each cell of a stage: its tables are found once, since all of its cells are asked for. */
+  in({ layer, stage, head, query }: Of): (row: number, column: number) => Change | null {
+    const from: Of = { layer, stage, head, ...(query === undefined ? {} : { query }) };
+    const asked = query === undefined ? undefined : this.tokens(query);
+    const was = asked === null ? null : this.tableOf("before", { ...from, query: asked });
+    const is = this.tableOf("after", from);
+    if (!was || !is) return () => null;
+    const [rowOf, columnOf] = this.axesOf(from);
+    return (row, column) => {
+      const before = numberIn(was, rowOf(row), columnOf(column));
+      const after = numberIn(is, row, column);
+      if (before === null || after === null || isSame(before, after, stage)) return null;
+      return { cell: { ...from, row, column }, before, after };
+    };
   }
 
-  /** The stage that a cell is of, computed once; null where there is none. */
-  private tableOf(when: "before" | "after", { layer, stage, head, query }: Cell): Table | null {
+  /** A stage, computed once; null where there is none. */
+  private tableOf(when: "before" | "after", { layer, stage, head, query }: Of): Table | null {
     const key = `${when} ${layer} ${stage} ${head} ${query}`;
     let table = this.tables.get(key);
     if (table === undefined) {
@@ -67,16 +77,8 @@ export class Changes {
     return table;
   }
 
-  /** Where a cell's number stood before, by its token and its dimension; null: it is new, or nobody can say. */
-  private cellBefore(cell: Cell): Cell | null {
-    const [rows, columns] = this.axesOf(cell);
-    const [row, column] = [rows(cell.row), columns(cell.column)];
-    const query = cell.query === undefined ? undefined : this.tokens(cell.query);
-    if (row === null || column === null || query === null) return null;
-    return { ...cell, row, column, ...(query === undefined ? {} : { query }) };
-  }
-
-  private axesOf({ layer, stage }: Cell): [Origin, Origin] {
+  /** Where the rows and the columns stood before, by their tokens and dimensions. */
+  private axesOf({ layer, stage }: Of): [Origin, Origin] {
     const width = (what: "x" | "q" | "k" | "v" | "output") => this.widthOf(layer, what);
     switch (stage) {
       case "w_q":
@@ -144,7 +146,12 @@ function orRenamed(before: readonly string[], after: readonly string[]): Origin 
   return (at) => found(at) ?? (before.length === after.length && !after.includes(before[at]) ? at : null);
 }
 
-function isSame(before: number, after: number, { stage }: Cell): boolean {
+function numberIn({ rows, columns, values }: Table, row: number | null, column: number | null): number | null {
+  if (row === null || column === null || row >= rows || column >= columns) return null;
+  return values[row * columns + column];
+}
+
+function isSame(before: number, after: number, stage: Stage): boolean {
   if (GIVEN.includes(stage) && before !== after) return Math.abs(before - after) <= SAME * Math.abs(before);
   return Math.abs(before - after) <= SAME * Math.max(1, Math.abs(before), Math.abs(after));
 }

@@ -42,7 +42,7 @@ export function App({ session }: { session: Session }): JSX.Element {
     <div class="frame" ref={frame} onKeyDown={(event) => undoing(event, session)}>
       <Header session={session} name={name} />
       <main id="jumok-view" class={`view view-${view}`}>
-        {NEEDS_LAYER.has(view) && session.layer.value === null ? (
+        {NEEDS_LAYER.has(view) && session.isComing.value ? (
           <p role="status">{say(FRAME, "coming", lang)}</p>
         ) : (
           <Showing session={session} />

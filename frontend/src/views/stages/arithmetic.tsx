@@ -284,8 +284,9 @@ export function OriginPanel({ looking }: { looking: Looking }): JSX.Element {
 /** Which stage a number stands in: while the mouse points, it may be another one than that of the walk. */
 function Where({ looking, lang, cell: { layer: at, stage } }: Shown & { cell: Cell }): JSX.Element {
   const layer = looking.layers.value[at];
-  const n = stopsOf(layer).indexOf(stopOf(layer, stage)) + 1;
-  return <p class="where"><span class="step-number">{n}</span> {told(titleOf(layer, stage), lang)}</p>;
+  const stops = stopsOf(layer);
+  const n = stops.indexOf(stopOf(layer, stage)) + 1;
+  return <p class="where"><span class="step-number">{n}</span> {told(titleOf(stops, stage), lang)}</p>;
 }
 
 function Told({ looking, lang, origin }: Shown & { origin: Origin }): JSX.Element {

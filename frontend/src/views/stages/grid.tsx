@@ -1,18 +1,19 @@
 /** One table: a grid with one tab stop, whose numbers can be pointed at, chosen and, where they are given, edited. */
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
+import { useComputed } from "@preact/signals";
 import { number } from "../../explanation/words";
-import type { Cell, Lang } from "../../engine/record";
+import type { Lang, Stage } from "../../engine/record";
 import { css, inkOn, placeOf, weightColour } from "../../look/colours";
-import { nameOf, TokenText } from "../tokens";
+import { TokenText } from "../tokens";
 import { Beside } from "./beside";
 import { CellView, TypingField } from "./cell";
-import { Hands, find, type At, type GridProps } from "./hands";
-import type { Looking } from "./looking";
+import { Hands, find, hasMenu, type At, type GridProps, type Menus } from "./hands";
+import type { Befores, Looking } from "./looking";
 import { Mathy } from "./mathy";
 import { AxisMenu, type MenuOf } from "./menu";
 import { cellNames, cellText, placeName, symbolOf } from "./names";
-import { cellAt, placeIn, type Axis, type Grid, type Place } from "./road";
+import type { Axis, Grid, Place } from "./road";
 import { told } from "./words";
 
 export function GridTable(props: GridProps): JSX.Element {
@@ -39,7 +40,15 @@ export function GridTable(props: GridProps): JSX.Element {
           {...hands.handlers}
         >
           <thead>
-            <Names {...props} stop={stop} isPart={isPart} />
+            <Names
+              looking={looking}
+              stage={grid.stage}
+              columns={grid.columns}
+              hasRest={grid.rest !== null}
+              menus={props.menus}
+              stop={stop.row === -1 ? stop.column : null}
+              isPart={isPart}
+            />
           </thead>
           <Body {...props} hands={hands} stop={stop} wrongId={wrongId} isPart={isPart} />
         </table>
@@ -84,44 +93,76 @@ function placeOfMenu(grid: Grid, { kind, at }: MenuOf): At {
 
 // names --------------------------------------------------------------------------------------------
 
-function Names({ looking, grid, menus, stop, isPart }: GridProps & { stop: At; isPart: boolean }): JSX.Element {
+interface NamesProps {
+  readonly looking: Looking;
+  readonly stage: Stage;
+  readonly columns: Axis;
+  readonly hasRest: boolean;
+  readonly menus: Menus;
+  /** The column of the tab stop, where it is up here. */
+  readonly stop: number | null;
+  readonly isPart: boolean;
+}
+
+function Names({ looking, stage, columns, hasRest, menus, stop, isPart }: NamesProps): JSX.Element {
   const lang = looking.session.choice.lang.value;
-  const chosen = chosenIn(grid, looking);
+  const chosen = chosenOn(columns, looking);
   return (
     <tr>
-      <td class="corner"><Mathy text={symbolOf(grid.stage, looking.scaling.value)} /></td>
-      {grid.columns.places.map((place, column) => (
-        <th
+      <td class="corner"><Mathy text={symbolOf(stage, looking.scaling.value)} /></td>
+      {columns.places.map((place, column) => (
+        <SideName
           key={column}
+          looking={looking}
           scope="col"
-          role="columnheader"
-          class={nameLook(grid.columns.kind, place.at === chosen.column)}
-          tabIndex={stop.row === -1 && stop.column === column ? 0 : -1}
-          aria-colindex={isPart ? place.at + 2 : undefined}
-          aria-haspopup={hasMenu(place, menus) ? "dialog" : undefined}
-          data-row={-1}
-          data-column={column}
-        >
-          <NameText place={place} lang={lang} hasMenu={hasMenu(place, menus)} />
-        </th>
+          look={nameLook(columns.kind, place.at === chosen)}
+          place={place}
+          row={-1}
+          column={column}
+          isStop={stop === column}
+          index={isPart ? place.at + 2 : undefined}
+          menus={menus}
+        />
       ))}
-      {grid.rest && <th scope="col" class="rest">{told("rest", lang)}</th>}
-      {!grid.rest && grid.columns.places.length < grid.columns.n && <td class="more">…</td>}
+      {hasRest && <th scope="col" class="rest">{told("rest", lang)}</th>}
+      {!hasRest && columns.places.length < columns.n && <td class="more">…</td>}
     </tr>
   );
 }
 
-function NameText({ place, lang, hasMenu }: { place: Place; lang: Lang; hasMenu: boolean }): JSX.Element {
-  return (
-    <span class="name" title={placeName(place, lang)}>
-      {place.token ? <TokenText token={place.token} /> : <bdi>{placeName(place, lang)}</bdi>}
-      {hasMenu && <span class="caret" aria-hidden="true">▾</span>}
-    </span>
-  );
+interface SideProps {
+  readonly looking: Looking;
+  readonly scope: "row" | "col";
+  readonly look: string;
+  readonly place: Place;
+  readonly row: number;
+  readonly column: number;
+  readonly isStop: boolean;
+  readonly index?: number | undefined;
+  readonly menus: Menus;
 }
 
-function hasMenu({ token }: Place, menus: GridProps["menus"]): boolean {
-  return token === null ? menus.dimension : menus.token;
+/** The name of a row or a column. */
+function SideName({ looking, scope, look, place, row, column, isStop, index, menus }: SideProps): JSX.Element {
+  const name = placeName(place, looking.session.choice.lang.value);
+  const opens = hasMenu(place, menus);
+  return (
+    <th
+      scope={scope}
+      role={scope === "row" ? "rowheader" : "columnheader"}
+      class={look}
+      tabIndex={isStop ? 0 : -1}
+      aria-colindex={index}
+      aria-haspopup={opens ? "dialog" : undefined}
+      data-row={row}
+      data-column={column}
+    >
+      <span class="name" title={name}>
+        {place.token ? <TokenText token={place.token} /> : <bdi>{name}</bdi>}
+        {opens && <span class="caret" aria-hidden="true">▾</span>}
+      </span>
+    </th>
+  );
 }
 
 function nameLook(kind: Grid["rows"]["kind"], isChosen: boolean): string {
@@ -129,9 +170,12 @@ function nameLook(kind: Grid["rows"]["kind"], isChosen: boolean): string {
 }
 
 /** The positions that are chosen on the sides of a table; −1 where none is. */
-function chosenIn({ rows, columns }: Grid, { session: { choice } }: Looking): At {
-  const chosen = { query: choice.query.value, key: choice.key.value, dimension: -1 };
-  return { row: chosen[rows.kind], column: chosen[columns.kind] };
+function chosenIn({ rows, columns }: Grid, looking: Looking): At {
+  return { row: chosenOn(rows, looking), column: chosenOn(columns, looking) };
+}
+
+function chosenOn({ kind }: Axis, { session: { choice } }: Looking): number {
+  return kind === "dimension" ? -1 : choice[kind].value;
 }
 
 // numbers ------------------------------------------------------------------------------------------
@@ -146,7 +190,7 @@ interface BodyProps extends GridProps {
 /** All that the look of a cell depends on, besides its number. */
 interface Seen extends BodyProps {
   readonly names: ReturnType<typeof cellNames>;
-  readonly befores: readonly (number | null)[];
+  readonly befores: Befores;
   readonly chosen: At;
   readonly pointed: string | null;
   readonly sources: ReadonlySet<string>;
@@ -155,26 +199,25 @@ interface Seen extends BodyProps {
 function Body(props: BodyProps): JSX.Element {
   const { looking, grid, menus, stop, isPart } = props;
   const lang = looking.session.choice.lang.value;
-  const [pointed, sources] = useMarks(grid, looking);
+  const { pointed, sources } = useComputed(() => looking.marks.value.get(grid.stage)!).value;
+  const befores = useComputed(() => looking.befores.value.get(grid.stage)!).value;
   const chosen = chosenIn(grid, looking);
   const names = useNames(grid, looking, lang);
-  const befores = useBefores(grid, looking);
-  const seen: Seen = { ...props, names, befores, chosen, pointed, sources };
+  const seen: Seen = { ...props, names, befores, chosen, pointed, sources: new Set(sources) };
   return (
     <tbody>
       {grid.rows.places.map((place, row) => (
         <tr key={row} aria-rowindex={isPart ? place.at + 2 : undefined}>
-          <th
+          <SideName
+            looking={looking}
             scope="row"
-            role="rowheader"
-            class={nameLook(grid.rows.kind, place.at === chosen.row)}
-            tabIndex={stop.row === row && stop.column === -1 ? 0 : -1}
-            aria-haspopup={hasMenu(place, menus) ? "dialog" : undefined}
-            data-row={row}
-            data-column={-1}
-          >
-            <NameText place={place} lang={lang} hasMenu={hasMenu(place, menus)} />
-          </th>
+            look={nameLook(grid.rows.kind, place.at === chosen.row)}
+            place={place}
+            row={row}
+            column={-1}
+            isStop={stop.row === row && stop.column === -1}
+            menus={menus}
+          />
           {grid.columns.places.map((_, column) => cellIn(seen, row, column))}
           {grid.rest && <td class="rest">{number(grid.rest[row])}</td>}
           {!grid.rest && grid.columns.places.length < grid.columns.n && <td class="more">…</td>}
@@ -243,29 +286,6 @@ function heat(weight: number): string {
 
 /** The cells' names change with the tokens and dimensions, not with the numbers. */
 function useNames(grid: Grid, looking: Looking, lang: Lang): ReturnType<typeof cellNames> {
-  const asking = looking.session.layer.value!.tokens[looking.session.choice.query.value];
-  const query = asking ? nameOf(asking) : "";
-  const places = [...grid.rows.places, ...grid.columns.places];
-  const named = places.map(({ at, name }) => (typeof name === "object" ? at : name)).join("\0");
-  return useMemo(() => cellNames(grid, lang, query), [named, lang, grid.stage, query, grid.columns.places.length]);
-}
-
-/** What stood in each cell before the last edit; null where it is what it was. */
-function useBefores(grid: Grid, looking: Looking): readonly (number | null)[] {
-  const changed = looking.changes.value;
-  return useMemo(() => {
-    const width = grid.columns.places.length;
-    return Array.from(grid.values, (_, at) => {
-      return changed?.at(cellAt(grid, Math.floor(at / width), at % width))?.before ?? null;
-    });
-  }, [grid, changed]);
-}
-
-/** The cell whose arithmetic is shown, if it stands here, and those that it was made from. */
-function useMarks(grid: Grid, looking: Looking): [string | null, ReadonlySet<string>] {
-  const { layer, stage, head } = grid;
-  const here = (cell: Cell): boolean => cell.layer === layer && cell.stage === stage && (cell.head === head || head === 0);
-  const cell = looking.cell.value;
-  const from = looking.origin.value?.from ?? [];
-  return [here(cell) ? placeIn(cell) : null, new Set(from.filter(here).map(placeIn))];
+  const query = looking.asking.value;
+  return useMemo(() => cellNames(grid, lang, query), [grid.rows, grid.columns, grid.stage, lang, query]);
 }

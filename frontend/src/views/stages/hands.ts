@@ -8,17 +8,23 @@ import { Drag, editOf, parsed, stepped, steppedText, toggled } from "./editing";
 import type { Looking } from "./looking";
 import type { MenuOf } from "./menu";
 import { refusal } from "./refusals";
-import { cellAt, type Axis, type Grid } from "./road";
+import { cellAt, type Axis, type Grid, type Place } from "./road";
 
 /** What can be done to the cells of a table. */
 export type Editable = "number" | "flag" | null;
+
+/** Which names at the edges of a table have a menu. */
+export type Menus = "none" | "tokens" | "all";
+
+export function hasMenu({ token }: Place, menus: Menus): boolean {
+  return menus === "all" || (menus === "tokens" && token !== null);
+}
 
 export interface GridProps {
   readonly looking: Looking;
   readonly grid: Grid;
   readonly editable: Editable;
-  /** Whether the names at its edges have a menu. */
-  readonly menus: { readonly token: boolean; readonly dimension: boolean };
+  readonly menus: Menus;
   readonly label: string;
 }
 
@@ -107,7 +113,7 @@ export class Hands {
     const { grid, looking, editable, menus } = this.props;
     const { rows, columns } = grid;
     const place = at.column === -1 ? rows.places[at.row] : at.row === -1 ? columns.places[at.column] : null;
-    if (place && (place.token ? menus.token : menus.dimension)) {
+    if (place && hasMenu(place, menus)) {
       this.menu.value = { kind: place.token ? "token" : "dimension", at: place.at };
     } else if (editable === "flag" && isCell(at)) this.#apply(at, toggled(grid, at.row, at.column));
     else looking.session.choose({ ...chosenOn(rows, at.row), ...chosenOn(columns, at.column) });

@@ -5,11 +5,22 @@ import { originOf, type Origin, type Step } from "../../engine/origin";
 import type { Cell, Layer, Stage } from "../../engine/record";
 import { changes, type Changes } from "../../engine/changes";
 import type { Session } from "../../state";
-import { isSame, stopOf, stopsOf, type Stop } from "./road";
+import { nameOf } from "../tokens";
+import { gridsOf, isSame, isWindowed, placeIn, stagesOf, stopOf, stopsOf, type Grid, type Stop } from "./road";
+import { steady } from "./steady";
 
 const OF_PAIRS: readonly Stage[] = ["scores", "scaled", "allowed", "weights"];
 const OF_KEYS: readonly Stage[] = ["k", "v", "weighted_values"];
 const OF_NO_HEAD: readonly Stage[] = ["x", "w_q", "w_k", "w_v", "w_o", "allowed", "output"];
+
+/** What is marked in a table: the cell whose arithmetic is shown, if it stands there, and those that it was made from. */
+export interface Marks {
+  readonly pointed: string | null;
+  readonly sources: readonly string[];
+}
+
+/** What stood in each cell of a table before the last edit; null where it is what it was. */
+export type Befores = readonly (number | null)[];
 
 export class Looking {
   /** Under the mouse, for as long as it is there. */
@@ -23,6 +34,17 @@ export class Looking {
   /** Counts the times that the walk came to a stage: the page scrolls then, and at no other time. */
   readonly arrived = signal(0);
   readonly layers: ReadonlySignal<readonly Layer[]>;
+  /** The layer is too long for all of it to be shown. */
+  readonly isLarge: ReadonlySignal<boolean>;
+  readonly isEditable: ReadonlySignal<boolean>;
+  /** What the chosen query is called. */
+  readonly asking: ReadonlySignal<string>;
+  /** The stages that have a table, and those where the walk stops. */
+  readonly stages: ReadonlySignal<readonly Stage[]>;
+  readonly stops: ReadonlySignal<readonly Stop[]>;
+  readonly grids: ReadonlySignal<ReadonlyMap<Stage, Grid>>;
+  readonly marks: ReadonlySignal<ReadonlyMap<Stage, Marks>>;
+  readonly befores: ReadonlySignal<ReadonlyMap<Stage, Befores>>;
   readonly cell: ReadonlySignal<Cell>;
   readonly origin: ReadonlySignal<Origin | null>;
   /** How every score is scaled. */
@@ -32,17 +54,28 @@ export class Looking {
 
   constructor(readonly session: Session) {
     this.layers = computed(() => layersOf(session));
-    this.cell = computed(() => this.#cell());
+    this.isLarge = computed(() => isWindowed(session.layer.value!));
+    this.isEditable = computed(() => session.desk.value.sheet.value !== null && !this.isLarge.value);
+    this.asking = computed(() => {
+      const token = session.layer.value!.tokens[session.choice.query.value];
+      return token ? nameOf(token) : "";
+    });
+    this.stages = steady(() => stagesOf(session.layer.value!));
+    this.stops = steady(() => stopsOf(session.layer.value!));
+    this.cell = steady(() => this.#cell());
     this.origin = computed(() => {
       const [layers, cell] = [this.layers.value, this.cell.value];
       return hasCell(layers, cell) ? originOf(layers, cell) : null;
     });
-    this.scaling = computed(() => scalingOf(this.layers.value, session.choice.layer.value));
+    this.scaling = steady(() => scalingOf(this.layers.value, session.choice.layer.value));
     this.changes = computed(() => {
       const { before, made } = session.desk.value;
       return before.value && made.value ? changes(before.value, made.value) : null;
     });
     this.stop = computed(() => stopOf(session.layer.value!, session.choice.stage.value));
+    this.grids = steady(() => this.#grids());
+    this.marks = steady(() => this.#ofGrids((grid) => marksIn(grid, this.cell.value, this.origin.value?.from ?? [])));
+    this.befores = steady(() => this.#ofGrids((grid) => beforesIn(grid, this.changes.value)));
   }
 
   /** Keep a cell; the chain that was followed begins anew. */
@@ -91,7 +124,7 @@ export class Looking {
   }
 
   step(by: 1 | -1): void {
-    const stops = stopsOf(this.session.layer.peek()!);
+    const stops = this.stops.peek();
     const to = stops[stops.indexOf(this.stop.peek()) + by];
     if (to !== undefined) this.goTo(to);
   }
@@ -107,6 +140,16 @@ export class Looking {
   #arrive(stage: Stage): void {
     this.session.choose({ stage });
     this.arrived.value++;
+  }
+
+  #grids(): Map<Stage, Grid> {
+    const { layer, head, query, key } = this.session.choice;
+    const looked = { at: layer.value, head: head.value, query: query.value, key: key.value };
+    return gridsOf(this.session.layer.value!, { ...looked, allDimensions: this.allDimensions.value });
+  }
+
+  #ofGrids<T>(made: (grid: Grid) => T): Map<Stage, T> {
+    return new Map(Array.from(this.grids.value, ([stage, grid]) => [stage, made(grid)]));
   }
 
   #cell(): Cell {
@@ -136,6 +179,16 @@ export class Looking {
     }
     return best;
   }
+}
+
+function marksIn({ layer, stage, head }: Grid, pointed: Cell, from: readonly Cell[]): Marks {
+  const here = (cell: Cell): boolean => cell.layer === layer && cell.stage === stage && (cell.head === head || head === 0);
+  return { pointed: here(pointed) ? placeIn(pointed) : null, sources: from.filter(here).map(placeIn) };
+}
+
+function beforesIn({ rows, columns, ...of }: Grid, changes: Changes | null): Befores {
+  const changeAt = changes?.in(of);
+  return rows.places.flatMap((row) => columns.places.map((column) => changeAt?.(row.at, column.at)?.before ?? null));
 }
 
 /** The steps that are the same for every query and key; not the soft cap and the position bias. */

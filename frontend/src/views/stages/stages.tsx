@@ -1,7 +1,7 @@
 /** The stage view: every number of one layer on one screen, from X to the output, and where each comes from. */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { STAGE_PHRASES } from "../../explanation/explain";
 import { number } from "../../explanation/words";
 import type { Lang, Layer, Stage } from "../../engine/record";
@@ -13,11 +13,11 @@ import { Beside } from "./beside";
 import { Scaling } from "./fields";
 import { GridTable } from "./grid";
 import { Mathy } from "./mathy";
-import type { Editable } from "./hands";
+import type { Editable, Menus } from "./hands";
 import { Looking } from "./looking";
 import { AxisMenu, type MenuOf } from "./menu";
 import { symbolOf, SYMBOLS } from "./names";
-import { gridsOf, isWindowed, MANY_DIMENSIONS, rowsOf, stopsOf, type Axis, type Grid, type Stop } from "./road";
+import { MANY_DIMENSIONS, rowsOf, type Axis, type Grid, type Stop } from "./road";
 import { Spoken } from "./spoken";
 import css from "./stages.css";
 import { Formula, StageText, titleOf, Walk, WholeExplanation } from "./walk";
@@ -118,38 +118,38 @@ function isOn(event: Event, selector: string): boolean {
 // choosing -----------------------------------------------------------------------------------------
 
 function Choosing({ looking }: { looking: Looking }): JSX.Element {
-  const { session } = looking;
-  const { choice } = session;
-  const lang = choice.lang.value;
-  const layer = session.layer.value!;
-  const { weights } = rowsOf(layer, choice.head.value, choice.query.value);
-  const choose = (chosen: { query?: number; key?: number }): void => {
-    looking.release();
-    session.choose(chosen);
-  };
-  const Picker = isWindowed(layer) ? TokenSelect : TokenPicker;
+  const lang = looking.session.choice.lang.value;
   return (
     <div class="choosing" role="group" aria-label={told("choices", lang)}>
-      <Records session={session} layer={layer} lang={lang} />
-      <div class="picker of-query">
-        <span class="picker-label">{say(FRAME, "query", lang)}</span>
-        <Picker
-          tokens={layer.tokens}
-          chosen={choice.query.value}
-          label={say(FRAME, "query", lang)}
-          choose={(query) => choose({ query })}
-        />
-      </div>
-      <div class="picker of-key">
-        <span class="picker-label">{say(FRAME, "key", lang)}</span>
-        <Picker
-          tokens={layer.keyTokens ?? layer.tokens}
-          chosen={choice.key.value}
-          label={say(FRAME, "key", lang)}
-          choose={(key) => choose({ key })}
-          below={(at) => number(weights[at])}
-        />
-      </div>
+      <Records session={looking.session} lang={lang} />
+      <Chooser looking={looking} side="query" />
+      <Chooser looking={looking} side="key" />
+    </div>
+  );
+}
+
+/** The tokens of one side; under each key the weight that the chosen query gives it. */
+function Chooser({ looking, side }: { looking: Looking; side: "query" | "key" }): JSX.Element {
+  const { session } = looking;
+  const { choice, layer } = session;
+  const label = say(FRAME, side, choice.lang.value);
+  const tokens = useComputed(() => (side === "key" && layer.value!.keyTokens) || layer.value!.tokens).value;
+  const weights = side === "key" ? rowsOf(layer.value!, choice.head.value, choice.query.value).weights : null;
+  const choose = (at: number): void => {
+    looking.release();
+    session.choose({ [side]: at });
+  };
+  const Picker = looking.isLarge.value ? TokenSelect : TokenPicker;
+  return (
+    <div class={`picker of-${side}`}>
+      <span class="picker-label">{label}</span>
+      <Picker
+        tokens={tokens}
+        chosen={choice[side].value}
+        label={label}
+        choose={choose}
+        below={weights === null ? undefined : (at) => number(weights[at])}
+      />
     </div>
   );
 }
@@ -178,11 +178,12 @@ function TokenSelect({ tokens, chosen, label, choose, below }: SelectProps): JSX
 }
 
 /** Which sentence, layer and head, where there are several. */
-function Records({ session, layer, lang }: { session: Session; layer: Layer; lang: Lang }): JSX.Element | null {
+function Records({ session, lang }: { session: Session; lang: Lang }): JSX.Element | null {
   const { desks, desk, choice } = session;
+  const nHeads = useComputed(() => session.layer.value!.q.heads).value;
   const sentences = desks.map(({ document: { title, source } }, at) => title?.[lang] || title?.en || source.name || String(at + 1));
   const layers = numbered("layer.n", desk.value.nLayers, lang);
-  const heads = numbered("head.n", layer.q.heads, lang);
+  const heads = numbered("head.n", nHeads, lang);
   const choosers = ([["document", sentences], ["layer", layers], ["head", heads]] as const).filter(([, names]) => names.length > 1);
   if (choosers.length === 0) return null;
   return (
@@ -210,24 +211,18 @@ function numbered(word: string, n: number, lang: Lang): string[] {
 
 /** The tables in the order of the formula: make queries, keys and values; compare; mix. */
 function Road({ looking }: { looking: Looking }): JSX.Element {
-  const { choice, layer } = looking.session;
-  const lang = choice.lang.value;
-  const looked = {
-    at: choice.layer.value, head: choice.head.value, query: choice.query.value, key: choice.key.value,
-    allDimensions: looking.allDimensions.value,
-  };
-  const made = layer.value!;
-  const grids = useMemo(() => gridsOf(made, looked), [made, ...Object.values(looked)]);
-  const stops = stopsOf(made);
+  const lang = looking.session.choice.lang.value;
+  const stops = looking.stops.value;
+  const isFew = useComputed(() => isNarrow(looking.grids.value, ["x", "w_q", "q"])).value;
   const steps = (names: readonly Stop[]): JSX.Element[] => names
     .filter((stop) => stops.includes(stop))
-    .map((stop) => <Step key={stop} looking={looking} stop={stop} n={stops.indexOf(stop) + 1} grids={grids} />);
+    .map((stop) => <Step key={stop} looking={looking} stop={stop} n={stops.indexOf(stop) + 1} />);
   return (
     <div class="roads">
       <div class="road" role="region" aria-label={told("road", lang)}>
-        <Notes looking={looking} grids={grids} />
+        <Notes looking={looking} />
         {stops.includes("x") ? (
-          <div class={isNarrow(grids, ["x", "w_q", "q"]) ? "band making few" : "band making"}>
+          <div class={isFew ? "band making few" : "band making"}>
             {steps(["x"])}
             <div class="lanes">{steps(["q", "k", "v"])}</div>
           </div>
@@ -255,15 +250,13 @@ interface StepProps {
   readonly looking: Looking;
   readonly stop: Stop;
   readonly n: number;
-  readonly grids: ReadonlyMap<Stage, Grid>;
 }
 
-function Step({ looking, stop, n, grids }: StepProps): JSX.Element {
+function Step({ looking, stop, n }: StepProps): JSX.Element {
   const lang = looking.session.choice.lang.value;
-  const layer = looking.session.layer.value!;
   const isActive = looking.stop.value === stop;
-  const matrix = BEFORE[stop] ? grids.get(BEFORE[stop]) : undefined;
-  const query = layer.tokens[looking.session.choice.query.value];
+  const matrix = looking.stages.value.find((stage) => stage === BEFORE[stop]);
+  const formula = useComputed(() => formulaOf(looking, stop)).value;
   const tables = useRef<HTMLDivElement>(null);
   const isStacked = useStacked(tables, matrix !== undefined);
   return (
@@ -276,17 +269,17 @@ function Step({ looking, stop, n, grids }: StepProps): JSX.Element {
     >
       <h2 id={`step-${stop}`}>
         <span class="step-number">{n}</span>{" "}
-        {told(titleOf(layer, stop), lang)} <Mathy text={formulaOf(layer, stop, looking)} />
-        {stop === "weighted_values" && <span class="quiet"> {told("of.query", lang, { query: nameOf(query) })}</span>}
+        {told(titleOf(looking.stops.value, stop), lang)} <Mathy text={formula} />
+        {stop === "weighted_values" && <span class="quiet"> {told("of.query", lang, { query: looking.asking.value })}</span>}
       </h2>
       {stop === "scaled" && <Scaling looking={looking} />}
       <div ref={tables} class={isStacked ? "tables stacked" : "tables"}>
-        {matrix && <Table looking={looking} grid={matrix} />}
+        {matrix && <Table looking={looking} stage={matrix} />}
         {matrix && <span class="becomes" aria-hidden="true" />}
-        <Table looking={looking} grid={grids.get(stop)!} />
+        <Table looking={looking} stage={stop} />
       </div>
       {stop === "x" && <Adding looking={looking} />}
-      {stop === "weights" && <Nothing looking={looking} layer={layer} />}
+      {stop === "weights" && <Nothing looking={looking} />}
     </section>
   );
 }
@@ -315,56 +308,64 @@ function hasRoom(tables: HTMLElement): boolean {
 }
 
 /** How a stage is made, in letters. */
-function formulaOf(layer: Layer, stop: Stop, { scaling }: Looking): string {
+function formulaOf({ session, scaling }: Looking, stop: Stop): string {
+  const layer = session.layer.value!;
   if (!layer.x && (stop === "q" || stop === "k" || stop === "v")) return SYMBOLS[stop];
   if (stop === "output") return layer.heads?.w_o ? "heads · W_O" : "";
   if (stop === "scaled") return `${STAGE_PHRASES.scores[0]} ${symbolOf(stop, scaling.value)}`;
   return stop === "allowed" ? SYMBOLS[stop] : STAGE_PHRASES[stop][0];
 }
 
-function Table({ looking, grid }: { looking: Looking; grid: Grid }): JSX.Element {
+function Table({ looking, stage }: { looking: Looking; stage: Stage }): JSX.Element {
   const lang = looking.session.choice.lang.value;
-  const { session } = looking;
-  const sheet = session.desk.value.sheet.value;
-  const hasMenus = sheet !== null && grid.stage === "x" && !isWindowed(session.layer.value!);
-  const menus = { token: hasMenus, dimension: hasMenus && sheet.x.columns === grid.columns.n };
-  const label = `${told(titleOf(session.layer.value!, grid.stage), lang)} ${symbolOf(grid.stage, looking.scaling.value)}`;
+  const grid = useComputed(() => looking.grids.value.get(stage)!).value;
+  const editable = useComputed(() => editableOf(looking, stage)).value;
+  const menus = useComputed(() => menusOf(looking, stage)).value;
+  const label = `${told(titleOf(looking.stops.value, stage), lang)} ${symbolOf(stage, looking.scaling.value)}`;
   return (
     <div class="table">
-      <GridTable looking={looking} grid={grid} editable={editableOf(session, grid)} menus={menus} label={label} />
+      <GridTable looking={looking} grid={grid} editable={editable} menus={menus} label={label} />
     </div>
   );
 }
 
 /** x of a later layer is made by the layer before; what is not a sheet is only looked at. */
-function editableOf(session: Session, { stage, layer }: Grid): Editable {
+function editableOf({ session, isEditable }: Looking, stage: Stage): Editable {
   const sheet = session.desk.value.sheet.value;
-  if (sheet === null || isWindowed(session.layer.value!)) return null;
+  const layer = session.choice.layer.value;
+  if (sheet === null || !isEditable.value) return null;
   if (stage === "allowed") return "flag";
   if (stage === "x") return layer === 0 || sheet.layers[layer].x !== null ? "number" : null;
   return stage.startsWith("w_") ? "number" : null;
 }
 
+/** The dimensions of a sheet are those of the first layer, and of a later one that is as wide. */
+function menusOf({ session, isEditable }: Looking, stage: Stage): Menus {
+  if (stage !== "x" || !isEditable.value) return "none";
+  return session.desk.value.sheet.value!.x.columns === session.layer.value!.x!.columns ? "all" : "tokens";
+}
+
 /** Buttons that add a token or a dimension at the end; the menus of the names do the rest. */
 function Adding({ looking }: { looking: Looking }): JSX.Element | null {
-  const { desk, layer, choice } = looking.session;
+  const { desk, choice } = looking.session;
   const lang = choice.lang.value;
-  const sheet = desk.value.sheet.value;
   const adding = useSignal<MenuOf | null>(null);
   const own = useRef<HTMLDivElement>(null);
   const close = (): void => {
     adding.value = null;
     own.current!.querySelector("button")!.focus();
   };
-  if (sheet === null || isWindowed(layer.value!)) return null;
-  const add = (kind: MenuOf["kind"], n: number): void => {
-    if (kind === "dimension" && sheet.dimensions === null) desk.value.apply({ add: kind, at: n, text: "" });
+  if (!looking.isEditable.value) return null;
+  const add = (kind: MenuOf["kind"]): void => {
+    const sheet = desk.peek().sheet.peek()!;
+    const n = kind === "token" ? sheet.tokens.length : sheet.x.columns;
+    if (kind === "dimension" && sheet.dimensions === null) desk.peek().apply({ add: kind, at: n, text: "" });
     else adding.value = { kind, at: n - 1, naming: "after" };
   };
   return (
     <div ref={own} class="box adding choices">
-      <button type="button" onClick={() => add("token", sheet.tokens.length)}>{told("add.token", lang)}</button>
-      <button type="button" onClick={() => add("dimension", sheet.x.columns)}>{told("add.dimension", lang)}</button>
+      <button type="button" onClick={() => add("token")}>{told("add.token", lang)}</button>
+      <button type="button" onClick={() => add("dimension")}>{told("add.dimension", lang)}</button>
       {adding.value !== null && (
         <Beside class="menu" find={(box) => box}>
           <AxisMenu looking={looking} of={adding.value} lang={lang} close={close} />
@@ -375,9 +376,10 @@ function Adding({ looking }: { looking: Looking }): JSX.Element | null {
 }
 
 /** Rows in which nothing may be read. */
-function Nothing({ looking, layer }: { looking: Looking; layer: Layer }): JSX.Element | null {
-  const { head, lang } = looking.session.choice;
-  if (isWindowed(layer)) return null;
+function Nothing({ looking: { session, isLarge } }: { looking: Looking }): JSX.Element | null {
+  const { head, lang } = session.choice;
+  const layer = session.layer.value!;
+  if (isLarge.value) return null;
   const barred = layer.tokens.filter((_, query) => !rowsOf(layer, head.value, query).allowed.includes(1));
   if (barred.length === 0) return null;
   return <p class="note">{barred.map((token) => told("nothing.allowed", lang.value, { token: nameOf(token) })).join(" ")}</p>;
@@ -392,16 +394,16 @@ function widestOf(grids: ReadonlyMap<Stage, Grid>): Axis {
 }
 
 /** What of the record is shown, and why it cannot be edited where it cannot. */
-function Notes({ looking, grids }: { looking: Looking; grids: ReadonlyMap<Stage, Grid> }): JSX.Element {
+function Notes({ looking }: { looking: Looking }): JSX.Element {
   const { desk, layer, choice } = looking.session;
   const lang = choice.lang.value;
   const made = layer.value!;
   const sheet = desk.value.sheet.value;
-  const scores = grids.get("scores")!;
-  const widest = widestOf(grids);
+  const scores = looking.grids.value.get("scores")!;
+  const widest = widestOf(looking.grids.value);
   const all = looking.allDimensions;
   const isMade = sheet !== null && choice.layer.value > 0 && sheet.layers[choice.layer.value].x === null;
-  const why = isWindowed(made) || made.x ? "not.editable.large" : "not.editable.parts";
+  const why = looking.isLarge.value || made.x ? "not.editable.large" : "not.editable.parts";
   return (
     <>
       {scores.columns.places.length < scores.columns.n && (
@@ -415,7 +417,7 @@ function Notes({ looking, grids }: { looking: Looking; grids: ReadonlyMap<Stage,
           </button>
         </p>
       )}
-      {(sheet === null || isWindowed(made)) && <p class="note">{told("not.editable", lang, { reason: told(why, lang) })}</p>}
+      {!looking.isEditable.value && <p class="note">{told("not.editable", lang, { reason: told(why, lang) })}</p>}
       {isMade && <p class="note">{told("layer.made", lang)}</p>}
     </>
   );

@@ -4,10 +4,9 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { sectionsOf, stageSentences } from "../../explanation/explain";
 import { number } from "../../explanation/words";
-import type { Lang, Layer, Stage } from "../../engine/record";
-import { nameOf } from "../tokens";
+import type { Lang, Stage } from "../../engine/record";
 import type { Looking } from "./looking";
-import { stopsOf, type Stop } from "./road";
+import type { Stop } from "./road";
 import { told } from "./words";
 
 /** A stage stays as long as this while the walk plays. */
@@ -22,12 +21,11 @@ interface Part {
 
 export function Formula({ looking }: { looking: Looking }): JSX.Element {
   const lang = looking.session.choice.lang.value;
-  const layer = looking.session.layer.value!;
-  const stops = stopsOf(layer);
+  const stops = looking.stops.value;
   const active = looking.stop.value;
   const part = ({ stop, text, also = [] }: Part): JSX.Element => {
     if (!stops.includes(stop)) return <span class="part">{text}</span>;
-    const title = told("go.to", lang, { title: told(titleOf(layer, stop), lang) });
+    const title = told("go.to", lang, { title: told(titleOf(stops, stop), lang) });
     const isActive = stop === active || also.includes(active);
     return (
       <button type="button" class="part" title={title} aria-pressed={isActive} onClick={() => looking.goTo(stop)}>
@@ -64,15 +62,15 @@ function Scale({ looking }: { looking: Looking }): JSX.Element {
 }
 
 /** The key of a stop's title: where one head's weighted sum is the output, it is called so. */
-export function titleOf(layer: Layer, stage: Stage): string {
-  return stage === "mixed" && !stopsOf(layer).includes("output") ? "title.output" : `title.${stage}`;
+export function titleOf(stops: readonly Stop[], stage: Stage): string {
+  return stage === "mixed" && !stops.includes("output") ? "title.output" : `title.${stage}`;
 }
 
 // walking ------------------------------------------------------------------------------------------
 
 export function Walk({ looking }: { looking: Looking }): JSX.Element {
   const lang = looking.session.choice.lang.value;
-  const stops = stopsOf(looking.session.layer.value!);
+  const stops = looking.stops.value;
   const stop = looking.stop.value;
   const at = stops.indexOf(stop);
   const playing = looking.playing.value;
@@ -124,15 +122,16 @@ export function StageText({ looking }: { looking: Looking }): JSX.Element {
   const { choice, layer } = looking.session;
   const lang = choice.lang.value;
   const stop = looking.stop.value;
-  const isOutput = stop === "mixed" && titleOf(layer.value!, stop) === "title.output";
+  const stops = looking.stops.value;
+  const isOutput = stop === "mixed" && titleOf(stops, stop) === "title.output";
   const stages: Stage[] = isOutput ? ["mixed", "output"] : [stop];
   const sentences = stages.flatMap((stage) => {
     return stageSentences(layer.value!, stage, choice.head.value, choice.query.value, choice.key.value, lang);
   });
-  const n = stopsOf(layer.value!).indexOf(stop) + 1;
+  const n = stops.indexOf(stop) + 1;
   return (
     <section class="stage-text">
-      <h2><span class="step-number">{n}</span> {told(titleOf(layer.value!, stop), lang)}</h2>
+      <h2><span class="step-number">{n}</span> {told(titleOf(stops, stop), lang)}</h2>
       {[...new Set(sentences)].map((sentence) => <p key={sentence}>{sentence}</p>)}
     </section>
   );
@@ -141,12 +140,10 @@ export function StageText({ looking }: { looking: Looking }): JSX.Element {
 /** All of `jumok explain` for the chosen query, made when it is asked for. */
 export function WholeExplanation({ looking }: { looking: Looking }): JSX.Element {
   const isOpen = useSignal(false);
-  const { choice, layer } = looking.session;
-  const lang = choice.lang.value;
-  const token = nameOf(layer.value!.tokens[choice.query.value]);
+  const lang = looking.session.choice.lang.value;
   return (
     <details class="whole" open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
-      <summary>{told("whole", lang, { token })}</summary>
+      <summary>{told("whole", lang, { token: looking.asking.value })}</summary>
       {isOpen.value && <Sections looking={looking} lang={lang} />}
     </details>
   );
