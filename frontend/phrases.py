@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+from jumok import words
 from jumok.explanation import phrases
 from jumok.explanation.explanation import LIST_KINDS
 
@@ -20,11 +21,11 @@ def text() -> str:
     tables = {
         "titles": phrases.SECTION_TITLES,
         "phrases": phrases.PHRASES,
-        "pieces": phrases.PIECES,
+        "pieces": words.PIECES,
         "summary": phrases.SUMMARY,
         "stages": phrases.STAGE_PHRASES,
     }
-    lists = {"lists": sorted(LIST_KINDS), "small": phrases.SMALL_WORDS}
+    lists = {"lists": sorted(LIST_KINDS), "small": words.SMALL_WORDS}
     parts = [f"{_json(name)}: {_lines(table)}" for name, table in tables.items()]
     parts += [f"{_json(name)}: {_json(words)}" for name, words in lists.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -23,8 +23,8 @@ import rich  # noqa: F401 (missing here, before anything is printed, rather than
 
 from . import __version__
 from .errors import InputError, JumokError, OutputError
-from .explanation.words import LANGS, language, preferred_language, shown
 from .files import refuse_nameless, write_whole
+from .words import LANGS, language, preferred_language, shown
 
 __all__ = ["run"]
 

@@ -14,9 +14,9 @@ from playwright.sync_api import Page, expect
 import jumok
 import readings
 from jumok import Reading
-from jumok.explanation.words import number
 from jumok.measurement.comparison import Comparison, compare
 from jumok.picture import page as pages
+from jumok.words import number
 
 
 def tokens_changed(record: Reading, at: int, text: str) -> Reading:

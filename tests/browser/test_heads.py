@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 import jumok
 import readings
 from jumok import Reading, Trace
-from jumok.explanation.words import number, percent
 from jumok.picture import page as pages
+from jumok.words import number, percent
 
 Folder = pytest.TempPathFactory
 

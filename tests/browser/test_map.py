@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 import readings
 from jumok import Reading
-from jumok.explanation.words import number, percent
 from jumok.picture import page as pages
+from jumok.words import number, percent
 
 MIB = 2**20
 

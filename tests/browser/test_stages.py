@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import jumok
-from jumok.explanation.words import number
 from jumok.picture.page import write
+from jumok.words import number
 
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "\u202eright to left", "שלום", "👩‍🔬", "", "long" * 50, "은행"]

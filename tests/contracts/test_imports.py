@@ -8,7 +8,7 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "jumok"
 
-WAIST = {"door", "errors", "files", "path", "saved", "tokens", "trace"}
+WAIST = {"door", "errors", "files", "path", "saved", "tokens", "trace", "words"}
 MAKERS = {"nn", "sources"}
 READERS = {"explanation", "lessons", "measurement", "picture"}
 DOORS = {"__init__", "__main__", "cli", "server", "verbs"}  # what a person meets; they may use everything
@@ -18,6 +18,7 @@ MAY_USE = {
     "path": {"errors"},
     "files": {"errors"},
     "tokens": {"errors"},
+    "words": {"errors", "tokens"},
     "door": WAIST,
     "trace": WAIST,
     "saved": WAIST,
@@ -32,6 +33,7 @@ AT_HOME = {  # each package that is not Python's own, and the parts that may imp
     "array_api_compat": MAY_USE.keys(),
     "ruamel": {"sources"},
     "safetensors": {"saved"},
+    "scipy": {"sources"},
     "torch": {"nn", "sources"},
     "click": {"__main__", "cli"},
     "rich": {"picture", "cli"},

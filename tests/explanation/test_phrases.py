@@ -8,10 +8,11 @@ import pytest
 
 import jumok
 from jumok.explanation.facts import SECTIONS
-from jumok.explanation.phrases import PHRASES, PIECES, SECTION_TITLES, STAGE_PHRASES, SUMMARY
+from jumok.explanation.phrases import PHRASES, SECTION_TITLES, STAGE_PHRASES, SUMMARY
 from jumok.picture.grids import SHOWN
 from jumok.picture.terminal import SPREAD, WORDS
 from jumok.sources import example
+from jumok.words import PIECES
 
 HANGUL = re.compile("[가-힣]")
 

@@ -16,10 +16,10 @@ import jumok
 from jumok import Rule, allowed, positions
 from jumok.explanation.explanation import Explanation
 from jumok.explanation.phrases import PHRASES, STAGE_PHRASES
-from jumok.explanation.words import number, particle, percent, quoted, shown
 from jumok.path import STAGES
 from jumok.sources import example
 from jumok.trace import Source
+from jumok.words import number, particle, percent, quoted, shown
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 LANGS = ("en", "ko")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import jumok
-from jumok.explanation import words
+from jumok import words
 from jumok.picture.labels import Label, labels_of
 from jumok.trace import Token
 

@@ -10,10 +10,10 @@ import pytest
 
 import jumok
 from jumok.errors import OutputError, TooLargeError, UnknownName
-from jumok.explanation.words import shown
 from jumok.picture import page
 from jumok.picture.packed import pack
 from jumok.trace import Reading, Source, Token, Trace
+from jumok.words import shown
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

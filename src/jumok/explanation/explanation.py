@@ -8,9 +8,9 @@ from typing import Any
 
 from ..errors import InputError
 from ..trace import Reading, Token, Trace
+from ..words import LANGS, PIECES, fill, language
 from .facts import SECTIONS, Fact, facts_of, facts_of_layers
-from .phrases import PHRASES, PIECES, SECTION_TITLES, SUMMARY
-from .words import LANGS, fill, language
+from .phrases import PHRASES, SECTION_TITLES, SUMMARY
 
 __all__ = ["Explanation", "Section", "default_token", "explain"]
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PHRASES", "PIECES", "SECTION_TITLES", "SMALL_WORDS", "STAGE_PHRASES", "SUMMARY"]
+__all__ = ["PHRASES", "SECTION_TITLES", "STAGE_PHRASES", "SUMMARY"]
 
 SECTION_TITLES = {
     "embedding": ("Embedding: what {token} is", "임베딩: {token:은/는} 무엇인가"),
@@ -355,25 +355,6 @@ PHRASES = {
     ),
 }
 
-PIECES = {
-    # what is put around names and numbers inside a sentence
-    "dimension": ("dim {number}", "차원 {number}"),
-    "last": (" and ", ", "),
-    "more": ("({n} more: {sum})", "(나머지 {n}개: {sum})"),
-    "row": ("{a} × {dimension} row", "{a} × {dimension} 행"),
-    "ratio": ("{first} to {second}", "{first} 대 {second}"),
-    "layer": ("Layer {layer} · {title}", "{layer}층 · {title}"),
-    "softcap": ("soft cap", "소프트 캡"),
-    "temperature": ("temperature", "온도"),
-    "bias": ("position bias", "위치 편향 (position bias)"),
-}
-
-# English words that a token must not be taken for: it stands in quotes where it is one of them.
-SMALL_WORDS = (
-    "a", "an", "the", "it", "its", "is", "was", "are", "were", "be", "been", "do", "did", "on", "in", "at", "of", "to",
-    "by", "for", "from", "with", "as", "and", "or", "but", "not", "no", "so", "if", "that", "this", "because", "he",
-    "she", "they", "we", "you", "i",
-)  # fmt: skip
 
 SUMMARY = {
     # name: ((English name, role, question), (Korean name, role, question))

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, TooLargeError
-from ..explanation.words import language
 from ..tokens import Token, position, token_index
 from ..trace import MOST_BYTES, Reading, Trace, layers_of
+from ..words import language
 from .alignment import common
 from .comparison_words import sentences
 from .noise import NoiseFloor, noise_floor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..explanation.words import LANGS, fill
+from ..words import LANGS, fill
 
 if TYPE_CHECKING:
     from .comparison import Comparison

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..explanation.words import number
 from ..trace import Trace
+from ..words import number
 from .captions import LONGEST, brief, say, token_names
 from .heat import MOST_TOKENS
 from .layout import Panel, paragraph, stacked

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..explanation.words import LANGS, by_language, fill
 from ..trace import Trace
+from ..words import LANGS, by_language, fill
 from .grids import Grid
 from .labels import labels_of
 from .plain import label

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..explanation.words import LANGS, number, percent
 from ..measurement.comparison import Comparison, HeadChange, TokenChange
+from ..words import LANGS, number, percent
 from .captions import token_names
 from .plain import escaped, refuse_beyond
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError, JumokError
-from ..explanation.words import language
 from ..tokens import position, token_index, unknown_name
 from ..trace import Reading, Trace, layers_of
+from ..words import language
 from .grids import SHOWN
 
 __all__ = ["changed", "fitting", "opening"]

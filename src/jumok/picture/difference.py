@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..explanation.words import number, percent
 from ..measurement.comparison import Comparison, HeadChange
 from ..trace import Trace
+from ..words import number, percent
 from .captions import brief, say, title_of, token_names
 from .grids import Grid
 from .heat import MOST_TOKENS, WEIGHTS, WITH_NUMBERS, Cells, cells_of, cells_panel, legend, one_grid, signed

@@ -17,11 +17,11 @@ from typing import Any
 
 from ..errors import InputError, TooLargeError
 from ..explanation.explanation import default_token
-from ..explanation.words import language, shown
 from ..files import refuse_nameless, write_whole
 from ..measurement.comparison import Comparison
 from ..tokens import position
 from ..trace import Reading, Token, Trace, layers_of, unknown_name
+from ..words import language, shown
 from . import arrows, changes, difference, gallery, heat, plain, strip
 from .captions import brief, say, title_of, token_names
 from .chosen import opening

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..explanation.words import shown
 from ..trace import Token, as_tokens
+from ..words import shown
 
 __all__ = ["Label", "labels_of"]
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import TooLargeError
-from ..explanation.words import LANGS, language, shown
 from ..files import write_whole
 from ..trace import Reading, Trace
+from ..words import LANGS, language, shown
 from .packed import SIZE_LIMIT, SMALL_BYTES, Packed, Storage, Values, least_bytes, pack
 
 __all__ = ["BUNDLE", "SIZE_LIMIT", "html", "write"]

@@ -12,8 +12,8 @@ import numpy as np
 from ..errors import InputError
 from ..explanation.facts import scale_steps
 from ..explanation.phrases import STAGE_PHRASES
-from ..explanation.words import LANGS, number, shown
 from ..trace import Reading, Trace, layers_of
+from ..words import LANGS, number, shown
 from .grids import Grid, grids_of, pared
 
 __all__ = ["escaped", "n_numbers", "refuse_beyond", "refuse_too_much", "to_csv", "to_markdown"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..explanation.words import LANGS
 from ..measurement.comparison import Comparison
 from ..trace import Reading, Trace, layers_of
+from ..words import LANGS
 from .captions import say
 from .changes import HEAD_COLUMNS, TOKEN_COLUMNS, head_rows, token_rows
 from .drawing import Picture

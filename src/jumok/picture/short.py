@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..explanation.explanation import default_token
-from ..explanation.words import LANGS, number
 from ..measurement.comparison import Comparison
 from ..trace import Reading, Trace, layers_of
+from ..words import LANGS, number
 from . import changes, plain
 from .captions import say
 from .streamed import summary

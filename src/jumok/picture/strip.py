@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..explanation.words import number
 from ..trace import Trace
+from ..words import number
 from .captions import brief, grid_names, say, token_names
 from .grids import Grid, grids_of, pared
 from .heat import CRISP, WEIGHTS

@@ -20,8 +20,8 @@ from rich.text import Text
 
 from ..explanation.explanation import default_token, explain
 from ..explanation.phrases import STAGE_PHRASES
-from ..explanation.words import LANGS, by_language, number, shown
 from ..trace import Reading, Trace, layers_of
+from ..words import LANGS, by_language, number, shown
 from .grids import Grid, grids_of, pared
 from .plain import cell_texts, heading, label
 

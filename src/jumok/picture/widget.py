@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import MissingExtra
-from ..explanation.words import language, preferred_language
 from ..tokens import position
 from ..trace import Reading, Trace, layers_of
+from ..words import language, preferred_language
 from .chosen import changed, fitting, opening
 from .kinds import no_record
 from .packed import SMALL_BYTES, Packed, Storage, Values, pack
