@@ -1,5 +1,5 @@
 /**
- * A browser compiles what has run often: in a page that was just opened the first edits would take four times as long as
+ * A browser compiles what has run often: in a page that was just opened the first edits would take three times as long as
  * the later ones. So a page rehearses a few edits on a copy that is in no document, while the browser is idle.
  */
 import { render as draw } from "preact";

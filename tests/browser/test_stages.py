@@ -213,6 +213,36 @@ def test_an_edit_is_marked_undone_redone_and_carried_by_a_link(open_stages, page
     assert again.table("weights") == shown(MADE["student"]().weights[0])
 
 
+# What was drawn since it was called before: Preact keeps what a component drew for as long as it draws nothing else.
+DRAWN = """() => {
+  const drawn = [];
+  const walk = (node) => {
+    if (node.drawn === undefined) drawn.push(node.type === "table" ? node.props["data-stage"] : node.type);
+    node.drawn = true;
+    for (const child of node.__k ?? []) if (child) walk(child);
+  };
+  walk(document.querySelector(".jumok").__k);
+  return drawn.filter((what) => typeof what === "string");
+}"""
+
+
+def test_an_edit_draws_again_only_the_tables_that_it_changed(open_stages):
+    stages = open_stages()
+    stages.cell("w_q", 2, 2).focus()
+    everything = stages.page.evaluate(DRAWN)
+    tables = set(stages.page.eval_on_selector_all("table", "all => all.map((one) => one.dataset.stage)"))
+    assert tables <= set(everything)
+    assert {"h1", "nav", "th", "details"} <= set(everything)
+    stages.page.keyboard.press("Alt+ArrowUp")
+    expect(stages.cell("w_q", 2, 2)).to_have_class(re.compile("changed"))
+    drawn = stages.page.evaluate(DRAWN)
+    changed = set(stages.page.eval_on_selector_all("table:has(.changed)", "all => all.map((one) => one.dataset.stage)"))
+    assert {"w_q", "q", "scores", "weights"} <= changed < tables
+    assert tables & set(drawn) == changed
+    assert not {"h1", "nav", "th", "details"} & set(drawn)
+    assert len(drawn) < len(everything) / 3
+
+
 @pytest.mark.parametrize(
     ("lang", "typed", "said"),
     [

@@ -13,7 +13,7 @@ const OF_PAIRS: readonly Stage[] = ["scores", "scaled", "allowed", "weights"];
 const OF_KEYS: readonly Stage[] = ["k", "v", "weighted_values"];
 const OF_NO_HEAD: readonly Stage[] = ["x", "w_q", "w_k", "w_v", "w_o", "allowed", "output"];
 
-/** What is marked in a table: the cell whose arithmetic is shown, if it stands there, and those that it was made from. */
+/** What is marked in a table: the cell whose arithmetic is shown, if it is there, and those that it was made from. */
 export interface Marks {
   readonly pointed: string | null;
   readonly sources: readonly string[];
@@ -182,7 +182,9 @@ export class Looking {
 }
 
 function marksIn({ layer, stage, head }: Grid, pointed: Cell, from: readonly Cell[]): Marks {
-  const here = (cell: Cell): boolean => cell.layer === layer && cell.stage === stage && (cell.head === head || head === 0);
+  const here = (cell: Cell): boolean => {
+    return cell.layer === layer && cell.stage === stage && (cell.head === head || head === 0);
+  };
   return { pointed: here(pointed) ? placeIn(pointed) : null, sources: from.filter(here).map(placeIn) };
 }
 

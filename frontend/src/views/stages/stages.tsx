@@ -270,7 +270,9 @@ function Step({ looking, stop, n }: StepProps): JSX.Element {
       <h2 id={`step-${stop}`}>
         <span class="step-number">{n}</span>{" "}
         {told(titleOf(looking.stops.value, stop), lang)} <Mathy text={formula} />
-        {stop === "weighted_values" && <span class="quiet"> {told("of.query", lang, { query: looking.asking.value })}</span>}
+        {stop === "weighted_values" && (
+          <span class="quiet"> {told("of.query", lang, { query: looking.asking.value })}</span>
+        )}
       </h2>
       {stop === "scaled" && <Scaling looking={looking} />}
       <div ref={tables} class={isStacked ? "tables stacked" : "tables"}>
