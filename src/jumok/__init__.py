@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Comparison",
+    "Design",
     "Example",
     "Explanation",
     "JumokError",
@@ -30,6 +31,8 @@ __all__ = [
     "allowed",
     "attend",
     "compare",
+    "design",
+    "design_values",
     "draw",
     "errors",
     "explain",
@@ -41,6 +44,7 @@ __all__ = [
 
 _HOME = {
     "Comparison": "measurement.comparison",
+    "Design": "sources.design.designed",
     "Example": "sources.example",
     "Explanation": "explanation.explanation",
     "JumokError": "errors",
@@ -54,6 +58,8 @@ _HOME = {
     "Trace": "trace",
     "attend": "verbs",
     "compare": "verbs",
+    "design": "verbs",
+    "design_values": "sources.design.values",
     "draw": "verbs",
     "explain": "explanation.explanation",
     "load": "verbs",
@@ -76,6 +82,8 @@ if TYPE_CHECKING:
     from .path.positions import Rotary as Rotary
     from .path.rule import Rule as Rule
     from .picture.drawing import Picture as Picture
+    from .sources.design.designed import Design as Design
+    from .sources.design.values import design_values as design_values
     from .sources.example import Example as Example
     from .trace import Reading as Reading
     from .trace import Source as Source
@@ -83,6 +91,7 @@ if TYPE_CHECKING:
     from .trace import Trace as Trace
     from .verbs import attend as attend
     from .verbs import compare as compare
+    from .verbs import design as design
     from .verbs import draw as draw
     from .verbs import load as load
     from .verbs import widget as widget

@@ -15,7 +15,7 @@ from typing import Any
 
 from .errors import InputError, UnknownName
 
-__all__ = ["Token", "as_names", "as_tokens", "positions", "token_index", "unknown_name"]
+__all__ = ["Token", "as_names", "as_tokens", "positions", "token_index", "token_name", "unknown_name"]
 
 SHOWN = 12  # names in a message
 
@@ -103,6 +103,17 @@ def token_index(tokens: Sequence[Token], token: int | str | Token) -> int:
     if number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(at):
         return at[int(number[:9]) - 1]
     raise unknown_name("token", "토큰", text, [other.text for other in tokens])
+
+
+def token_name(tokens: Sequence[Token], at: int) -> str:
+    """The name by which ``token_index`` finds a token again: its text, ``word#2`` for the second of two.
+
+    >>> token_name(as_tokens(["a", "b", "a"]), 2)
+    'a#2'
+    """
+    text = unicodedata.normalize("NFC", tokens[at].text)
+    same = _standing(tokens, text)
+    return text if len(same) == 1 else f"{text}#{same.index(at) + 1}"
 
 
 def _standing(tokens: Sequence[Token], text: str) -> list[int]:

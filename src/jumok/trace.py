@@ -107,6 +107,8 @@ _SAID: dict[str, Callable[[Any], bool]] = {  # what readers look for in the deta
     "positions": lambda value: isinstance(value, str),
     "temperature": lambda value: type(value) in (int, float) and value > 0,
     "residual": lambda value: isinstance(value, bool),
+    "wanted": lambda value: isinstance(value, list) and all(isinstance(table, dict) for table in value),
+    "design": lambda value: isinstance(value, dict),
     "n_layers": lambda value: type(value) is int,
 }
 _SOURCE: dict[str, tuple[type, ...]] = {

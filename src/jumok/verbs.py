@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from .picture.drawing import Picture
     from .picture.packed import Storage, Values
     from .picture.widget import Widget
+    from .sources.design.designed import Design, Progress
     from .sources.example import Example
 
-__all__ = ["attend", "compare", "draw", "load", "widget"]
+__all__ = ["attend", "compare", "design", "draw", "load", "widget"]
 
 
 def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading:
@@ -97,6 +98,68 @@ def attend(
         en=f"attend expects an example, or x, w_q, w_k and w_v, or q, k and v; got {came}.",
         ko=f"attend에는 예제, 또는 x·w_q·w_k·w_v, 또는 q·k·v가 필요한데 온 것은 이렇습니다: {came_ko}.",
     )
+
+
+def design(
+    x: Any,
+    wanted: Any = None,
+    d_k: int | None = None,
+    rule: Any = None,
+    w_q: Any = None,
+    w_k: Any = None,
+    near: Any = None,
+    *,
+    tokens: Any = None,
+    dimensions: Sequence[str] | None = None,
+    ridge: float = 1e-8,
+    start: Design | tuple[Any, Any] | None = None,
+    progress: Progress | None = None,
+) -> Design:
+    """The W_Q and W_K whose attention is nearest to a wanted table, with a proof of how near, and the reasons why no nearer.
+
+    x : (token, d_model) the embeddings; a list of them for sentences that share the weights; or an Example (or several)
+        whose ``wanted:`` says the rest
+    wanted : (query, key) rows that sum to 1, NaN in rows left free and in cells left out, which share what remains; or
+        {token: {token: weight}}; or (head, query, key), or a list, one a head. A list of these where x is a list
+    d_k : the width of queries and keys; None for d_model, or as wide as what is given
+    rule : a ``Rule`` or what stands for one (a list, one a sentence, where x is a list); no soft cap, no sink
+    w_q, w_k : (d_model, heads · d_k) one of them fixed, or "identity"
+    near : what to stay as close to as the task allows, least change in Frobenius norm (for the free one of W_Q and W_K,
+        or for M = W_Q W_Kᵀ): a matrix, a list with one a head, "identity", "zero", or None: identity where square, else zero
+    tokens : texts, to name them in ``wanted`` and in reasons;  dimensions : names of the embedding dimensions
+    ridge : ρ in ρ/2·‖W − near‖², used only where an allowed cell is wanted at 0, which would take an infinite W
+    start : an earlier design of the same task, or its (W_Q, W_K), to continue from
+    progress : called with head, step, loss and gap (nats)
+
+    >>> student = load("student")
+    >>> design(student).w_q[1].round(3).tolist()
+    [4.605, 1.833, 6.628, 4.394]
+
+    Nearness is Σ KL(wanted ‖ reached) over the wanted rows, which is convex in M = W_Q W_Kᵀ (``Design.gap`` is the proof
+    of how near to the best). ``Design.reasons`` are why a row is not reached, each with what would lift it. Where d_k is
+    less than the rank that M needs the best that was found is given, with the proven bound. M is split into W_K = identity
+    where near is the identity and d_k = d_model, else into its singular vectors, √σ on each side, the largest entry of
+    each column of W_Q positive (so too where the identity would lose the table to rounding).
+
+    Errors: ``InputError`` and ``ShapeError`` for what does not fit, ``UnknownName`` for a token that is not there,
+    ``MissingExtra`` without SciPy. Ctrl-C ends the search with the best so far (``finished`` False).
+    """
+    from .sources.example import Example
+
+    options: dict[str, Any] = {"ridge": ridge, "start": start, "progress": progress}
+    examples = [x] if isinstance(x, Example) else x if isinstance(x, (list, tuple)) else []
+    if not examples or not all(isinstance(one, Example) for one in examples):
+        from .sources.design.designed import design as designed
+
+        return designed(x, wanted, d_k, rule, w_q, w_k, near, tokens=tokens, dimensions=dimensions, **options)
+    from .sources.design.examples import design_examples
+
+    if wanted is not None:
+        raise InputError(
+            en="an Example says itself what is wanted: example.replace(wanted=…). Leave wanted out.",
+            ko="Example에는 바라는 것이 이미 있습니다: example.replace(wanted=…). wanted를 빼고 부르십시오.",
+        )
+    return design_examples(examples, d_k, rule, w_q, w_k, near, **options)[0]
 
 
 def draw(

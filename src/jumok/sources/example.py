@@ -268,8 +268,12 @@ def _details(example: Example) -> dict[str, Any]:
         "focus": example.focus,
         "pair": example.pair,
         "random": None if example.random is None else dict(example.random),
+        "wanted": [
+            {str(q): {str(k): weight for k, weight in row.items()} for q, row in table.items()}
+            for table in example.wanted
+        ],
     }
-    return {name: value for name, value in said.items() if value not in (None, "", {})}
+    return {name: value for name, value in said.items() if value not in (None, "", {}, [])}
 
 
 def random_arrays(settings: Mapping[str, Any], n_tokens: int) -> dict[str, Floats]:

@@ -1,0 +1,308 @@
+"""The best W there is: a fit of the logarithms where that is exact, else Newton's method, with a proof of the distance.
+
+The proof. For every table p′ whose rows sum to 1 and that has the moments of the wanted table,
+leftᵀ p′ right = leftᵀ wanted right, and for every W, KL(wanted ‖ reached) = C(p′) + KL(p′ ‖ reached), where C(p′) does
+not know W. So no W is better than the one at hand by more than KL(p′ ‖ reached) (the Pythagorean identity of
+information geometry; p′ is a point of the dual problem). p′ = reached − covariance · (the scores of Newton's step) is
+such a table where it is not negative, and it is near the reached one, so that the bound is tight and, a sum of small
+terms that are not negative, exact to rounding. With a ridge ρ, moments may differ by g, at a price of ‖g + ρW‖²/2ρ.
+
+Source: Boyd and Vandenberghe 2004, "Convex optimization", sections 5.1 and 9.5; Csiszár 1975 for the identity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...trace import Floats
+from .problem import Point, Problem, Tables, centred, covariance
+
+__all__ = [
+    "Found",
+    "certificate",
+    "conjugate_gradients",
+    "fits",
+    "goals",
+    "nearest",
+    "newton",
+    "solve",
+    "whole_hessian",
+]
+
+GAP = 1e-9  # nats: Newton's method stops here
+ROUNDING = 1e-11  # moments that differ by no more are equal
+MOST_STEPS = 100
+MOST_PRODUCTS = 600  # of the Hessian, for one step
+MOST_WHOLE = 1024
+MOST_ALONE = 3e8  # multiplications for which independent rows are inverted one by one
+FEW_PRODUCTS = 12  # of the Hessian: with more, its inverse is made anew
+EXACT = 1e-10  # nats: a fit with a smaller loss needs no other
+FLOOR = 1e-5  # what a wanted 0 counts as in the first fit
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a search ended.
+
+    w : in white coordinates;  loss : nats, ridge included
+    gap : no w is better by more than this, in nats;  gradient : the norm of the gradient
+    finished : False where it was stopped before the gap was small
+    """
+
+    w: Floats
+    loss: float
+    gap: float
+    gradient: float
+    steps: int
+    finished: bool = True
+
+
+Progress = Callable[[int, float, float], None]  # step, loss, gap
+
+
+def solve(problem: Problem, start: Floats | None = None, progress: Progress | None = None) -> Found:
+    """The W that is nearest to the wanted table: the fit where it is exact, else what Newton's method finds.
+
+    start : a w to continue from
+    """
+    zero = problem.point(np.zeros(problem.shape))
+    if not zero.w.size:  # nothing asks, or nothing can be told apart: there is one table
+        return Found(zero.w, zero.loss, 0.0, 0.0, 0)
+    points = [zero, *map(problem.point, fits(problem) if start is None else [start, *fits(problem)])]
+    return newton(problem, min(points, key=lambda point: point.loss), progress)
+
+
+def fits(problem: Problem) -> list[Floats]:
+    """The w whose scores are nearest to the logarithms of the wanted table, up to a constant a row; in two senses.
+
+    One counts every cell alike and is exact where the table can be reached at all; it has a closed form where every row
+    may read every key of one sentence, and where the rows are independent, so that each is fitted alone. One, made where
+    that is not exact, counts a cell by its wanted weight: Newton's first step from the wanted table itself.
+    """
+    aims = goals(problem)
+    closed: Tables
+    if len(problem.rows) == 1 and not problem.masked:
+        ((left, right),) = problem.key_blocks()
+        closed = [np.asarray(left.T @ aims[0] @ right / problem.scale)]
+    elif problem.left.rank == problem.n_rows:
+        closed = [_row_by_row(problem, aims)]
+    else:
+        closed = [nearest(problem, aims)]
+    if problem.point(closed[0]).loss < EXACT:
+        return closed
+    wanted = [r.wanted for r in problem.rows]
+    goal = problem.adjoint([covariance(a, g) for a, g in zip(wanted, aims, strict=True)])
+    inverse = _preconditioner(problem, wanted)
+    tolerance = 1e-2 * float(np.linalg.norm(goal))
+    return [*closed, conjugate_gradients(lambda v: problem.hessian(wanted, v), goal, inverse, tolerance)[0]]
+
+
+def goals(problem: Problem) -> Tables:
+    """(row, key) The scores to add that would make each row the wanted one, centred over its allowed keys."""
+    return [centred(r, np.log(np.where(r.wanted > 0, r.wanted, FLOOR)) - r.base) for r in problem.rows]
+
+
+def nearest(problem: Problem, aims: Tables) -> Floats:
+    """The w whose scores are nearest to aims (row, key; each row centred over its allowed keys), by least squares."""
+    even = [r.allowed / r.allowed.sum(axis=1, keepdims=True) for r in problem.rows]
+    goal = problem.adjoint([u * g for u, g in zip(even, aims, strict=True)])
+    tolerance = 1e-15 * float(np.linalg.norm(goal))
+    inverse = _preconditioner(problem, even)
+    return conjugate_gradients(lambda v: problem.adjoint(_bent(problem, even, v)), goal, inverse, tolerance)[0]
+
+
+def _bent(problem: Problem, weights: Tables, step: Floats) -> Tables:
+    return [covariance(p, s) for p, s in zip(weights, problem.linear(step), strict=True)]
+
+
+def _row_by_row(problem: Problem, aims: Tables) -> Floats:
+    """Independent rows: what each needs, fitted alone, then joined (left is square and orthogonal)."""
+    needed = []
+    for r, goal, (_, right) in zip(problem.rows, aims, problem.key_blocks(), strict=True):
+        patterns, which = np.unique(r.allowed, axis=0, return_inverse=True)
+        rows = np.empty((len(goal), problem.right.rank))
+        for at, allowed in enumerate(patterns):
+            keys = right[allowed] - right[allowed].mean(axis=0)
+            mine = np.flatnonzero(which.ravel() == at)
+            rows[mine] = np.linalg.lstsq(keys, goal[mine][:, allowed].T, rcond=1e-13)[0].T
+        needed.append(rows)
+    left = problem.left.white
+    return np.asarray(left.T @ np.concatenate(needed) / problem.scale)
+
+
+# Newton -------------------------------------------------------------------------------------------
+
+
+def newton(problem: Problem, best: Point, progress: Progress | None = None) -> Found:
+    """Newton's method with conjugate gradients and halved steps; stops at a gap of ``GAP``, or where rounding rules.
+
+    Ctrl-C ends it with the best so far, ``finished`` False.
+    """
+    gradient = problem.gradient(best)
+    inverse, products = None, MOST_PRODUCTS
+    gap, at, finished, polish = math.inf, 0, False, 0
+    try:
+        for at in range(MOST_STEPS):
+            size = float(np.linalg.norm(gradient))
+            if inverse is None or products > FEW_PRODUCTS:
+                inverse = _preconditioner(problem, best.reached)
+            enough = max(1e-15, min(0.1, math.sqrt(best.loss)) * 0.1 * size if size > 1e-3 else 1e-12 * size)
+            step, products = conjugate_gradients(problem.hessian_at(best), gradient, inverse, enough)
+            gap = certificate(problem, best, gradient, step)
+            if progress is not None:
+                progress(at, best.loss, gap)
+            finished = gap <= GAP
+            polish += finished
+            moved = (
+                _polished(problem, best, step, size if polish < 4 else 0.0)
+                if finished
+                else _downhill(problem, best, gradient, step)
+            )
+            if moved is None:
+                break
+            best, gradient = moved, problem.gradient(moved)
+    except KeyboardInterrupt:
+        gap = certificate(problem, best, problem.gradient(best), np.zeros(problem.shape))
+    return Found(best.w, best.loss, gap, float(np.linalg.norm(gradient)), at, finished)
+
+
+def _polished(problem: Problem, best: Point, step: Floats, size: float) -> Point | None:
+    """A whole step, where it halves the gradient: the loss is too near its least for its differences to show."""
+    moved = problem.point(best.w - step)
+    return moved if float(np.linalg.norm(problem.gradient(moved))) < 0.5 * size and size > 1e-14 else None
+
+
+def _downhill(problem: Problem, best: Point, gradient: Floats, step: Floats) -> Point | None:
+    """The first of 1, ½, ¼ … steps that is enough of a descent; None where rounding leaves none."""
+    slope, size = float(np.vdot(gradient, step)), 1.0
+    for _ in range(40):
+        moved = problem.point(best.w - size * step)
+        if moved.loss <= best.loss - 1e-4 * size * slope and moved.loss < best.loss:
+            return moved
+        size /= 2
+    return None
+
+
+def certificate(problem: Problem, at: Point, gradient: Floats, step: Floats) -> float:
+    """How much better than this point any other could be at most, in nats (see the top of this module)."""
+    plain = math.inf if problem.ridge else at.loss  # the wanted table is such a p′ itself
+    bend = _bent(problem, at.reached, step)
+    most = max(float(np.max(b / np.where(p > 0, p, 1.0))) for p, b in zip(at.reached, bend, strict=True))
+    size = 1.0 if most < 1 else 0.99 / most  # a table is not negative
+    moments = gradient - size * problem.adjoint(bend)  # with the ridge's pull at w
+    divergence = sum(_divergence(p - size * b, p) for p, b in zip(at.reached, bend, strict=True))
+    if problem.ridge:
+        return divergence + problem.price(moments)
+    known = float(np.linalg.norm(moments)) <= ROUNDING * max(1.0, problem.scale)
+    return min(plain, divergence) if known else plain
+
+
+def _divergence(a: Floats, b: Floats) -> float:
+    """Σ KL(a ‖ b), as a sum of terms that are not negative: a·log(a/b) − a + b, for rows of equal sums."""
+    safe = np.where(b > 0, b, 1.0)
+    ratio = np.where(b > 0, a / safe - 1, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grown = (1 + ratio) * np.log1p(ratio)
+    return float(np.sum(b * (np.where(ratio > -1, grown, 0.0) - ratio)))
+
+
+# linear algebra -----------------------------------------------------------------------------------
+
+
+def _preconditioner(problem: Problem, reached: Tables) -> Callable[[Floats], Floats]:
+    """The inverse of the Hessian where that is cheap, else of something near it.
+
+    The Hessian is Σ left_i left_iᵀ ⊗ B_i with B_i the covariance of the keys under row i. Small ones are inverted whole;
+    independent rows one by one (exact but for the ridge); otherwise every B_i is taken to be their mean.
+    """
+    n_left, n_right = problem.shape
+    covariances = [_KeyCovariances(p, right) for p, (_, right) in zip(reached, problem.key_blocks(), strict=True)]
+    scale, ridge = problem.scale**2, problem.ridge_floor + 1e-300
+    if n_left * n_right <= MOST_WHOLE:
+        return _whole_inverse(problem, reached)
+    if n_left == problem.n_rows and problem.n_rows * n_right**3 < MOST_ALONE:
+        left = problem.left.white
+        each = scale * np.concatenate([one.each() for one in covariances])
+        floor = 1e-8 * np.trace(each, axis1=1, axis2=2)[:, None, None] / n_right + ridge
+        inverses = np.linalg.inv(each + np.eye(n_right) * floor)
+        return lambda v: np.asarray(left.T @ np.matmul(inverses, (left @ v)[:, :, None])[:, :, 0])
+    mean = scale * np.asarray(sum(one.total() for one in covariances)) / problem.n_rows
+    inverse = np.linalg.inv(mean + np.eye(n_right) * (1e-8 * np.trace(mean) / n_right + ridge))
+    return lambda v: np.asarray(v @ inverse)
+
+
+def whole_hessian(problem: Problem, weights: Tables) -> Floats:
+    """(number of w, number of w) Σ left_i left_iᵀ ⊗ B_i, without the ridge, where rows have these weights."""
+    n_left, n_right = problem.shape
+    blocks = zip(weights, problem.key_blocks(), strict=True)
+    each = np.concatenate([_KeyCovariances(p, right).each() for p, (_, right) in blocks])
+    left = problem.left.white
+    pairs = (left[:, :, None] * left[:, None, :]).reshape(len(left), -1)
+    whole = (pairs.T @ (problem.scale**2 * each).reshape(len(each), -1)).reshape(n_left, n_left, n_right, n_right)
+    return np.ascontiguousarray(whole.transpose(0, 2, 1, 3)).reshape(n_left * n_right, -1)
+
+
+def _whole_inverse(problem: Problem, weights: Tables) -> Callable[[Floats], Floats]:
+    """By Cholesky, with the ridge, and a floor under directions that no row sees."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    hessian = whole_hessian(problem, weights)
+    diagonal = hessian.ravel()[:: len(hessian) + 1]
+    diagonal += problem.pull(np.ones(problem.shape)).ravel() + 1e-13 * diagonal.max() + 1e-300
+    factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+    return lambda v: np.asarray(cho_solve(factor, v.ravel(), check_finite=False)).reshape(v.shape)
+
+
+@dataclass(frozen=True)
+class _KeyCovariances:
+    """The covariances of white keys (key, direction) under each row's weights (row, key)."""
+
+    weights: Floats
+    right: Floats
+
+    def each(self) -> Floats:
+        """(row, direction, direction)."""
+        means = self.weights @ self.right
+        spread = np.matmul(self.right.T[None], self.weights[:, :, None] * self.right[None])
+        return np.asarray(spread - means[:, :, None] * means[:, None, :])
+
+    def total(self) -> Floats:
+        """(direction, direction) their sum."""
+        means = self.weights @ self.right
+        return np.asarray(self.right.T @ (self.weights.sum(axis=0)[:, None] * self.right) - means.T @ means)
+
+
+def conjugate_gradients(
+    product: Callable[[Floats], Floats],
+    goal: Floats,
+    inverse: Callable[[Floats], Floats],
+    tolerance: float,
+    most: int = MOST_PRODUCTS,
+) -> tuple[Floats, int]:
+    """The x with product(x) = goal, and the number of products it took, by preconditioned conjugate gradients from 0 (so that x stays in the range)."""
+    x = np.zeros_like(goal)
+    residual = goal.copy()
+    ready = inverse(residual)
+    direction = ready.copy()
+    energy = float(np.vdot(residual, ready))
+    n_products = 0
+    while n_products < most:
+        if float(np.vdot(residual, residual)) <= tolerance**2 or energy <= 0:
+            break
+        bent = product(direction)
+        curvature = float(np.vdot(direction, bent))
+        if not curvature > 0:
+            break
+        length = energy / curvature
+        x += length * direction
+        residual -= length * bent
+        ready = inverse(residual)
+        energy, before = float(np.vdot(residual, ready)), energy
+        direction *= energy / before
+        direction += ready
+        n_products += 1
+    return x, n_products

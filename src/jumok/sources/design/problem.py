@@ -1,0 +1,207 @@
+"""The convex problem behind a design: which bilinear form W makes softmax(scale · left W rightᵀ + base) the wanted table.
+
+``left`` is what asks (x, or x W_Q where W_Q is given), ``right`` what is read (x, or x W_K). The sum of
+KL(wanted ‖ reached) over the wanted rows is convex in W, for a score is linear in W and log-sum-exp is convex.
+
+Everything is solved in coordinates in which left and right have orthonormal columns: there the condition number of
+the embeddings is gone, and W is as small as what can be told apart. Means of keys are taken off first: what all keys
+of a sentence share adds the same to every score of a row, and softmax does not see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...trace import Floats
+
+__all__ = ["Basis", "Point", "Problem", "Rows", "Tables", "basis", "centred", "covariance", "softmax"]
+
+Tables = Sequence[Floats]  # one (row, key) table a sentence
+LEAST = np.finfo(float).min  # the lowest finite score
+RANK_TOLERANCE = 1e-11  # of the largest singular value: directions below it are rounding
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The wanted rows of one sentence.
+
+    left : (row, d_left) what asks;  right : (key, d_right) what is read
+    base : (row, key) scaled scores of the starting point, position bias and all; −inf where a key may not be read
+    wanted : (row, key) each row sums to 1, and is 0 where a key may not be read
+    """
+
+    left: Floats
+    right: Floats
+    base: Floats
+    wanted: Floats
+
+    @property
+    def allowed(self) -> npt.NDArray[np.bool_]:
+        """(row, key) True where the key may be read."""
+        return self.base > -np.inf
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The directions that vectors have, and how far they reach: vectors = white · diag(sizes) · directionsᵀ.
+
+    white : (vector, direction) orthonormal columns;  sizes : (direction,);  directions : (d, direction)
+    """
+
+    white: Floats
+    sizes: Floats
+    directions: Floats
+
+    @property
+    def rank(self) -> int:
+        """The number of directions."""
+        return len(self.sizes)
+
+
+def basis(vectors: Floats) -> Basis:
+    """The directions of some vectors (vector, d), without those that are only rounding."""
+    white, sizes, directions = np.linalg.svd(vectors, full_matrices=False)
+    rank = int(np.sum(sizes > RANK_TOLERANCE * max(sizes[0], np.finfo(float).tiny))) if len(sizes) else 0
+    return Basis(white[:, :rank], sizes[:rank], directions[:rank].T)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One w, the tables it reaches, and its loss: Σ KL(wanted ‖ reached) in nats, with the ridge's share."""
+
+    w: Floats
+    reached: Tables
+    loss: float
+
+
+class Problem:
+    """Wanted rows of one or several sentences under one W, in white coordinates.
+
+    ``w`` below is always (direction of left, direction of right). ridge : ρ in ρ/2 · ‖W − start‖², Frobenius, in the
+    coordinates of the embeddings; 0 where every allowed cell is wanted above 0.
+    """
+
+    def __init__(self, rows: Sequence[Rows], scale: float, ridge: float = 0.0) -> None:
+        self.rows = list(rows)
+        self.scale = scale
+        self.ridge = ridge
+        self.left = basis(np.concatenate([r.left for r in rows]))
+        self.right = basis(np.concatenate([r.right - r.right.mean(axis=0) for r in rows]))
+        self._lefts = _split(self.left.white, [len(r.left) for r in rows])
+        self._rights = _split(self.right.white, [len(r.right) for r in rows])
+        self._scaled = [(scale * left, right) for left, right in zip(self._lefts, self._rights, strict=True)]
+        self._stretch = 1 / np.outer(self.left.sizes, self.right.sizes) ** 2  # of ‖·‖² in the embeddings' coordinates
+        self.entropy = sum(float(_entropy(r.wanted).sum()) for r in rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The axes of w."""
+        return self.left.rank, self.right.rank
+
+    @property
+    def n_rows(self) -> int:
+        """The number of wanted rows."""
+        return len(self.left.white)
+
+    @property
+    def masked(self) -> bool:
+        """True where some wanted row may not read every key of its sentence."""
+        return any(not r.allowed.all() for r in self.rows)
+
+    def linear(self, w: Floats) -> Tables:
+        """(row, key) What w adds to the scaled scores."""
+        return [left @ w @ right.T for left, right in self._scaled]
+
+    def adjoint(self, tables: Tables) -> Floats:
+        """The transpose of ``linear``: ⟨tables, linear(w)⟩ = ⟨adjoint(tables), w⟩."""
+        total = np.zeros(self.shape)
+        for (left, right), table in zip(self._scaled, tables, strict=True):
+            total += left.T @ table @ right
+        return total
+
+    def point(self, w: Floats) -> Point:
+        """What w reaches, and how far that is from the wanted table."""
+        loss = -self.entropy + 0.5 * self.ridge * (float(np.sum(self._stretch * w**2)) if self.ridge else 0.0)
+        reached: list[Floats] = []
+        for r, added in zip(self.rows, self.linear(w), strict=True):
+            scores = r.base + added
+            scores -= scores.max(axis=1, keepdims=True)
+            grown = np.exp(scores)
+            total = grown.sum(axis=1, keepdims=True)
+            reached.append(grown / total)
+            np.maximum(scores, LEAST, out=scores)  # −inf times a wanted 0 is 0
+            loss += float(np.log(total).sum() - np.vdot(r.wanted, scores))
+        return Point(w, reached, max(0.0, loss))
+
+    def gradient(self, at: Point) -> Floats:
+        """Of the loss at a point."""
+        off = [p - r.wanted for p, r in zip(at.reached, self.rows, strict=True)]
+        return self.adjoint(off) + self.pull(at.w) if self.ridge else self.adjoint(off)
+
+    def pull(self, w: Floats) -> Floats:
+        """The gradient of the ridge's share; as a map also its Hessian."""
+        return self.ridge * self._stretch * w
+
+    def price(self, off: Floats) -> float:
+        """‖off‖²/2ρ in the coordinates of the embeddings: what moments that are off by so much cost in the bound."""
+        return 0.5 * float(np.sum(off**2 / self._stretch)) / self.ridge
+
+    @property
+    def ridge_floor(self) -> float:
+        """The least curvature that the ridge gives."""
+        return self.ridge * float(self._stretch.min(initial=0.0))
+
+    def hessian(self, reached: Tables, step: Floats) -> Floats:
+        """The Hessian of ``loss`` at what is reached, times a step."""
+        moved = [covariance(p, s) for p, s in zip(reached, self.linear(step), strict=True)]
+        return self.adjoint(moved) + self.pull(step) if self.ridge else self.adjoint(moved)
+
+    def hessian_at(self, at: Point) -> Callable[[Floats], Floats]:
+        """The Hessian at a point, as a function of a step."""
+        return lambda step: self.hessian(at.reached, step)
+
+    def as_weights(self, w: Floats) -> Floats:
+        """(d_left, d_right) w in the coordinates of the embeddings."""
+        inner = w / np.outer(self.left.sizes, self.right.sizes)
+        return self.left.directions @ inner @ self.right.directions.T
+
+    def from_weights(self, weights: Floats) -> Floats:
+        """The w of a (d_left, d_right) form: the inverse of ``as_weights``."""
+        inner = self.left.directions.T @ weights @ self.right.directions
+        return np.asarray(inner * np.outer(self.left.sizes, self.right.sizes))
+
+    def key_blocks(self) -> list[tuple[Floats, Floats]]:
+        """(row, direction) and (key, direction): the white vectors of each sentence."""
+        return list(zip(self._lefts, self._rights, strict=True))
+
+
+def softmax(scores: Floats) -> Floats:
+    """(row, key) Rows that sum to 1; 0 where the score is −inf."""
+    grown = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(grown / grown.sum(axis=-1, keepdims=True))
+
+
+def centred(rows: Rows, table: Floats) -> Floats:
+    """(row, key) Less the mean over the keys that the row may read, and 0 elsewhere: what softmax sees of scores."""
+    kept = np.where(rows.allowed, table, 0.0)
+    mean = kept.sum(axis=1, keepdims=True) / rows.allowed.sum(axis=1, keepdims=True)
+    return np.where(rows.allowed, kept - mean, 0.0)
+
+
+def covariance(weights: Floats, table: Floats) -> Floats:
+    """(row, key) (diag(p) − p pᵀ) times each row of a table: how weights move when scores do."""
+    moved = weights * table
+    return np.asarray(moved - weights * moved.sum(axis=-1, keepdims=True))
+
+
+def _entropy(wanted: Floats) -> Floats:
+    """(row,) −Σ a·log a, with 0·log 0 = 0."""
+    return np.asarray(-np.sum(wanted * np.log(np.where(wanted > 0, wanted, 1.0)), axis=-1))
+
+
+def _split(stacked: Floats, lengths: Sequence[int]) -> list[Floats]:
+    return [np.ascontiguousarray(part) for part in np.split(stacked, np.cumsum(lengths)[:-1])]
