@@ -216,7 +216,7 @@ export class Session {
 
   /** The address that carries all of this, to be sent to somebody; null where the host has none. */
   link(): string | null {
-    return this.#address?.link(this.#said()) ?? null;
+    return this.#address?.link(this.#said(this.chosen(), this.#sheets())) ?? null;
   }
 
   dispose(): void {
@@ -225,16 +225,19 @@ export class Session {
     this.#stop = [];
   }
 
-  #said(): URLSearchParams {
+  #sheets(): (Sheet | null)[] {
+    return this.desks.map(({ sheet }) => sheet.value);
+  }
+
+  #said({ window, ...rest }: Choice, sheets: readonly (Sheet | null)[]): URLSearchParams {
     const said = new URLSearchParams();
-    const { window, ...rest } = this.chosen();
     for (const [name, value] of Object.entries(rest)) {
       if (value !== this.#opening[name as keyof Choice] || name === "lang") said.set(name, String(value));
     }
     if (window !== null) said.set("window", [window.row, window.rows, window.column, window.columns].join(","));
-    this.desks.forEach((desk, at) => {
-      const sheet = desk.sheet.value;
-      const text = sheet && desk.original ? packed(sheet, desk.original) : null;
+    this.desks.forEach(({ original }, at) => {
+      const sheet = sheets[at];
+      const text = sheet && original ? packed(sheet, original) : null;
       if (text !== null) said.set(at ? `edit${at + 1}` : "edit", text);
     });
     return said;
@@ -242,11 +245,11 @@ export class Session {
 
   /** Tell the address and the host, once a quiet moment comes: browsers refuse an address that changes too often. */
   #write(): void {
-    const said = this.#said();
     const chosen = this.chosen();
+    const sheets = this.#sheets();
     clearTimeout(this.#waiting);
     this.#waiting = setTimeout(() => {
-      this.#address?.write(said);
+      this.#address?.write(this.#said(chosen, sheets));
       this.#model.set("view", chosen);
       this.#model.save_changes();
     }, QUIET_MS);
