@@ -45,7 +45,7 @@ class Trouble(Exception):
 def main(arguments: Sequence[str]) -> int:
     """Run jumok with these arguments; its exit code."""
     try:
-        python = environment(".venv", "cli,picture", takes=("under a minute", "1분 이내"))
+        python = environment(".venv", "cli,design,picture", takes=("under a minute", "1분 이내"))
     except Trouble as trouble:
         say(trouble.en, trouble.ko)
         return 1

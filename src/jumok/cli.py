@@ -13,7 +13,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -30,6 +30,8 @@ __all__ = ["run"]
 
 
 SHELLS = ("bash", "zsh", "fish")
+SIDES = ("identity", "given")  # what W_Q or W_K can be fixed at
+NEARS = ("identity", "zero", "given")  # what a design can stay near to
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -122,6 +124,10 @@ WORDS = {
         "Draw attention: heat map, arrows, every stage, all heads. With -o a file, a live page among them; else as text.",
         "어텐션을 그립니다: 히트맵, 화살표, 모든 단계, 모든 헤드. -o로 파일(조작할 수 있는 페이지 포함)에 쓰고, 없으면 글로 보여 줍니다.",
     ),
+    "design": (
+        "Find the W_Q and W_K that reach the wanted: of example files (one W for all), or why none can. -o writes the designed file.",
+        "예제 파일의 wanted:를 이루는 W_Q와 W_K를 찾거나(여러 파일이면 W를 함께 씀) 안 되는 까닭을 밝힙니다. -o로 설계한 파일을 씁니다.",
+    ),
     "compare": (
         "Compare two texts: which heads and tokens changed most.",
         "두 글을 비교합니다: 어느 헤드와 토큰이 가장 많이 달라졌는지.",
@@ -150,6 +156,23 @@ WORDS = {
         "Write to a file: .html (live), .svg .png .md .csv .json.",
         "파일로 저장: .html(조작할 수 있는 페이지), .svg .png .md .csv .json.",
     ),
+    "design_output": (
+        "Write to a file: .yaml (the designed example), .html (live), .json .csv .txt, .safetensors; of several FILES, a folder.",
+        "파일로 저장: .yaml(설계한 예제), .html(조작할 수 있는 페이지), .json .csv .txt, .safetensors. FILES가 여럿이면 폴더.",
+    ),
+    "d_k": ("Width of queries and keys (else the file's).", "쿼리와 키의 너비 (없으면 파일의 것)."),
+    "fix_q": ("Keep W_Q: identity, or given (the file's).", "W_Q를 고정: identity 또는 given(파일의 것)."),
+    "fix_k": ("Keep W_K: identity, or given (the file's).", "W_K를 고정: identity 또는 given(파일의 것)."),
+    "near": (
+        "What to stay as close to as the task allows: identity, zero, or given (the file's).",
+        "될 수 있는 대로 벗어나지 않을 곳: identity, zero, given(파일의 것).",
+    ),
+    "design_layer": ("The layer to design, from 0 (else the last).", "설계할 층 (0부터 셈, 없으면 마지막 층)."),
+    "ridge": (
+        "Keeps W finite where a weight is wanted at 0 (default 1e-8).",
+        "가중치 0을 바랄 때 W를 유한하게 하는 능형 항 (기본값 1e-8).",
+    ),
+    "resume": ("Continue from the W_Q and W_K in the file.", "파일에 있는 W_Q와 W_K에서 이어서 찾습니다."),
     "kind": ("What to draw: {kinds}.", "무엇을 그릴지: {kinds}."),
     "head": ("Only this head, from 0.", "이 헤드만 (0부터 셈)."),
     "theme": ("Colours of the picture: light or dark.", "그림의 색: light 또는 dark."),
@@ -164,6 +187,14 @@ WORDS = {
     "keys": ("Keys in each row.", "행마다 키의 수."),
     "seed": ("Seed of the random numbers.", "난수의 시드."),
     "saved": ("written: {path}", "저장했습니다: {path}"),
+    "stopping": (
+        "stopping after this step (Ctrl-C again ends at once) …",
+        "이 단계를 마치고 멈춥니다 (Ctrl-C를 다시 누르면 바로 끝냅니다) …",
+    ),
+    "stopped": (
+        "stopped before the best was found: at most {gap} nats above it. A file written with -o FILE.yaml continues with --resume.",
+        "가장 나은 것을 찾기 전에 멈췄습니다: 최선보다 많아야 {gap} nat 멂. -o FILE.yaml로 쓴 파일은 --resume으로 이어서 찾습니다.",
+    ),
     "see_help": ("See: {command} --help", "도움말: {command} --help"),
     "no_output": ("cannot write the output", "출력을 쓸 수 없습니다"),
     "no_option": ("there is no option {got}{maybe}", "{got} 옵션이 없습니다{maybe}"),
@@ -219,6 +250,7 @@ SUCH_AS = {
     "explain": "jumok explain student",
     "draw": "jumok draw student -o student.html",
     "compare": "jumok compare it-tired it-soft",
+    "design": "jumok design student",
     "new": "jumok new my.yaml",
     "completion": "jumok completion bash",
 }
@@ -294,6 +326,7 @@ def _commands(lang: str) -> click.Group:
          formats[0], formats[1], explain_output, lang_option],
     )  # fmt: skip
     _add_pictures(group, lang, [stage, token, layer, mask, lang_option], formats[0])
+    _add_design(group, lang, [formats[0], formats[2], lang_option])
     _add(
         group, lang, _new,
         [click.Argument(["path"], shell_complete=_complete_file),
@@ -342,6 +375,27 @@ def _add_pictures(group: click.Group, lang: str, shared: list[click.Option], jso
         group, lang, _compare,
         [first, second, kinds["Comparison"], layer, head, mask, theme, json, files["compare_output"], lang_option],
     )  # fmt: skip
+
+
+def _add_design(group: click.Group, lang: str, shared: list[click.Option]) -> None:
+    files = click.Argument(["files"], nargs=-1, required=True, shell_complete=_complete_example)
+    output = click.Option(
+        ["-o", "--output"], metavar="FILE", help=_("design_output", lang), shell_complete=_complete_file
+    )
+    sides = [
+        click.Option(
+            [f"--fix-{side}"], metavar="|".join(SIDES), help=_(f"fix_{side}", lang), shell_complete=_complete(SIDES)
+        )
+        for side in ("k", "q")
+    ]
+    near = click.Option(["--near"], metavar="|".join(NEARS), help=_("near", lang), shell_complete=_complete(NEARS))
+    numbers = [
+        click.Option(["--d-k"], metavar="N", help=_("d_k", lang)),
+        click.Option(["--layer"], metavar="N", help=_("design_layer", lang)),
+        click.Option(["--ridge"], metavar="R", help=_("ridge", lang)),
+    ]
+    resume = click.Option(["--resume"], is_flag=True, help=_("resume", lang))
+    _add(group, lang, _design, [files, output, *numbers[:1], *sides, near, *numbers[1:], resume, *shared])
 
 
 def _add(group: click.Group, lang: str, callback: Callable[..., None], params: list[click.Parameter]) -> None:
@@ -564,6 +618,12 @@ def _compare(
     _hand_over(lang, picture, output)
 
 
+def _design(lang: str, files: tuple[str, ...], output: str | None, json: bool, csv: bool, **asked: Any) -> None:
+    from .cli_design import design_files
+
+    design_files(lang, files, output, {"json": json, "csv": csv}, asked)
+
+
 def _hand_over(lang: str, picture: Any, output: str | None, **options: Any) -> None:
     """A picture into its file, or as text on the screen."""
     if output is not None:
@@ -753,7 +813,10 @@ def _pair_of(record: Any) -> Any:
     return pair if not isinstance(pair, Trace) and [layer.rule for layer in pair] == rules else None
 
 
-def _form(output: str | None, flags: dict[str, bool]) -> str:
+FORMS = {".json": "json", ".md": "markdown", ".csv": "csv", ".txt": "text", ".safetensors": "safetensors"}
+
+
+def _form(output: str | None, flags: dict[str, bool], suffixes: Mapping[str, str] = FORMS) -> str:
     """How to write: by the one flag, else by the file's suffix, else text."""
     if output is not None:
         refuse_nameless(output)
@@ -763,7 +826,6 @@ def _form(output: str | None, flags: dict[str, bool]) -> str:
             en=f"one format at a time, got {' and '.join('--' + name for name in chosen)}.",
             ko=f"형식은 하나만 고를 수 있는데 {', '.join('--' + name for name in chosen)}이(가) 왔습니다.",
         )
-    suffixes = {".json": "json", ".md": "markdown", ".csv": "csv", ".txt": "text", ".safetensors": "safetensors"}
     suffix = "" if output is None else Path(output).suffix.lower()
     if chosen and suffixes.get(suffix, chosen[0]) != chosen[0]:
         raise InputError(

@@ -163,7 +163,7 @@ def design(
 
 
 def draw(
-    thing: Example | Trace | Reading | Comparison,
+    thing: Example | Design | Trace | Reading | Comparison,
     kind: str | None = None,
     *,
     stage: str | None = None,
@@ -178,7 +178,8 @@ def draw(
 ) -> Picture:
     """A picture of attention: it shows itself in a notebook, and ``save`` writes .svg, .png, .md, .csv or a live .html.
 
-    thing : a Trace, a Reading, a Comparison, or an Example, which is attended to first
+    thing : a Trace, a Reading, a Comparison, an Example, which is attended to first, or a Design: what its weights do with
+        its (first) sentence; ``design.trace(1)`` is the next
     kind : of a Trace or Reading "heat" (numbers in coloured cells), "arrows" (lines between tokens), "arcs" (one
         token's row over the sentence), "strip" (every stage as a small table), "heads" (all heads); of a Comparison
         "difference" or "heads". None: "heat", of several layers "heads", of a Comparison "difference"
@@ -226,7 +227,7 @@ def compare(
 
 
 def widget(
-    thing: Example | Trace | Reading | Comparison,
+    thing: Example | Design | Trace | Reading | Comparison,
     *,
     view: Mapping[str, Any] | None = None,
     lang: str | None = None,
@@ -235,7 +236,8 @@ def widget(
 ) -> Widget:
     """The live page inside a notebook; what is chosen in it can be read and set from Python (``.query``, ``.layer``, …).
 
-    thing : a Trace, a Reading, a Comparison, or an Example, which is attended to first
+    thing : a Trace, a Reading, a Comparison, an Example, which is attended to first, or a Design: what its weights do with
+        its (first) sentence; ``design.trace(1)`` is the next
     view : what is chosen at first, such as {"layer": 3, "head": 8};  lang : None for the language of this machine
     values : the layers of a long record whose v comes along: a list, "all", or None
     storage : "exact", "int16", or None: exact up to 2 MiB
@@ -245,10 +247,16 @@ def widget(
     from .measurement.comparison import Comparison
     from .picture.widget import widget as shown
 
-    options: dict[str, Any] = {"view": view, "lang": lang, "values": values, "storage": storage}
+    options: dict[str, Any] = {"view": view, "lang": lang, "values": values, "storage": storage, "solver": _answer}
     if isinstance(thing, Comparison):
         return shown((thing.a, thing.b), comparison=thing.pairing(), **options)
     return shown(_attended(thing), **options)
+
+
+def _answer(example: str, fixed: str | None) -> dict[str, Any]:
+    from .sources.design.asked import answer  # needs the extras of design: only where a page asks
+
+    return answer(example, fixed)
 
 
 def _refuse_not_read_back(path: str | os.PathLike[str]) -> None:
@@ -272,7 +280,13 @@ def _refuse_not_read_back(path: str | os.PathLike[str]) -> None:
 def _attended(thing: Any) -> Any:
     from .sources.example import Example, attended
 
-    return attended(thing) if isinstance(thing, Example) else thing
+    if isinstance(thing, Example):
+        return attended(thing)
+    if isinstance(thing, Trace | Reading):
+        return thing
+    from .sources.design.designed import Design
+
+    return thing.trace() if isinstance(thing, Design) else thing
 
 
 def _from_example(example: Any, rule: Any = None) -> Trace | Reading:

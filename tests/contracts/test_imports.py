@@ -11,7 +11,7 @@ SRC = Path(__file__).parents[2] / "src" / "jumok"
 WAIST = {"door", "errors", "files", "path", "saved", "tokens", "trace", "words"}
 MAKERS = {"nn", "sources"}
 READERS = {"explanation", "lessons", "measurement", "picture"}
-DOORS = {"__init__", "__main__", "cli", "server", "verbs"}  # what a person meets; they may use everything
+DOORS = {"__init__", "__main__", "cli", "cli_design", "server", "verbs"}  # what a person meets; they may use everything
 
 MAY_USE = {
     "errors": set(),
@@ -35,7 +35,7 @@ AT_HOME = {  # each package that is not Python's own, and the parts that may imp
     "safetensors": {"saved"},
     "scipy": {"sources"},
     "torch": {"nn", "sources"},
-    "click": {"__main__", "cli"},
+    "click": {"__main__", "cli", "cli_design"},
     "rich": {"picture", "cli"},
     "fontTools": {"picture"},
     "resvg_py": {"picture"},

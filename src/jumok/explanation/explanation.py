@@ -11,11 +11,12 @@ from ..trace import Reading, Token, Trace
 from ..words import LANGS, PIECES, fill, language
 from .facts import SECTIONS, Fact, facts_of, facts_of_layers
 from .phrases import PHRASES, SECTION_TITLES, SUMMARY
+from .why_query import why_query
 
-__all__ = ["Explanation", "Section", "default_token", "explain"]
+__all__ = ["Explanation", "Section", "default_token", "explain", "why"]
 
 LIST_KINDS = {"key.named", "key.numbers", "key.zero", "score", "score.none", "score.hidden", "weight", "weights.rest", "value",
-              "value.zero", "output.dim"}  # fmt: skip
+              "value.zero", "output.dim", "why.key", "why.key.silent"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Explanation:
         heads = len({fact.head for fact in self.facts}) > 1
         head = None
         for fact in facts:
-            if heads and fact.section in ("keys", "scores", "weights", "values") and fact.head != head:
+            if heads and fact.section in ("keys", "scores", "weights", "values", "why") and fact.head != head:
                 head = fact.head
                 n_heads = 1 + max(one.head for one in self.facts)
                 yield False, fill(PHRASES["head"][LANGS.index(lang)], {"head": head, "n_heads": n_heads}, lang)
@@ -135,14 +136,14 @@ def explain(
     language(lang)
     if isinstance(trace, Trace):
         at = trace.index(default_token(trace) if token is None else token)
-        return Explanation(facts_of(trace, at), trace.tokens[at].text, lang, trace.source.details.get("meaning", {}))
+        return Explanation(_facts(trace, at), trace.tokens[at].text, lang, trace.source.details.get("meaning", {}))
     if not isinstance(trace, Reading) or not len(trace):
         raise InputError(
             en=f"explain expects a Trace or a Reading with layers, got {type(trace).__name__}.",
             ko=f"explain에는 Trace나 층이 있는 Reading이 필요한데 {type(trace).__name__}이(가) 왔습니다.",
         )
     at = trace[0].index(default_token(trace[0]) if token is None else token)
-    facts = [fact for layer, one in enumerate(trace) for fact in facts_of(one, at, layer)]
+    facts = [fact for layer, one in enumerate(trace) for fact in _facts(one, at, layer)]
     once = ("analogies", "summary", "definition")  # said once, of the last layer
     last = len(trace) - 1
     facts = [fact for fact in facts if fact.section not in once or fact.layer == last]
@@ -152,6 +153,25 @@ def explain(
     return Explanation(
         (*body, *several, *tail), trace.tokens[at].text, lang, trace[0].source.details.get("meaning", {})
     )
+
+
+def why(trace: Trace, token: int | str | Token, lang: str = "en") -> Explanation:
+    """Why the query of one token is what it is: the steps from the weights that the record's source wants, if any.
+
+    Errors: as of ``explain``.
+    """
+    at = trace.index(token)
+    facts = tuple(_why(trace, at, None))
+    return Explanation(facts, trace.tokens[at].text, language(lang), trace.source.details.get("meaning", {}))
+
+
+def _facts(trace: Trace, query: int, layer: int | None = None) -> tuple[Fact, ...]:
+    return (*facts_of(trace, query, layer), *_why(trace, query, layer))
+
+
+def _why(trace: Trace, query: int, layer: int | None) -> Iterator[Fact]:
+    for head in range(trace.n_heads):
+        yield from why_query(trace, query, head, layer)
 
 
 def default_token(trace: Trace) -> int:

@@ -15,11 +15,22 @@ import numpy as np
 
 from ..trace import Reading, Trace
 
-__all__ = ["SECTIONS", "Fact", "facts_of", "facts_of_layers", "names_of", "scale_steps"]
+__all__ = [
+    "MOST_KEYS",
+    "MOST_TERMS",
+    "SECTIONS",
+    "Fact",
+    "dims_of",
+    "facts_of",
+    "facts_of_layers",
+    "names_of",
+    "scale_steps",
+    "terms_of",
+]
 
 SECTIONS = (
     "embedding", "query", "keys", "scores", "weights", "values", "output",
-    "ranking", "change", "layers", "analogies", "summary", "definition",
+    "ranking", "change", "why", "layers", "analogies", "summary", "definition",
 )  # fmt: skip
 MOST_KEYS = 12  # keys told one by one; the rest is told in sum
 MOST_TERMS = 8  # products told one by one
@@ -142,7 +153,7 @@ def _vector_fact(
     if names is None:
         return row.fact(section, f"{kind}.numbers", head, vector=_floats(vector), **data)
     said = "full" if kind == "embedding" and np.all(vector) else "named"
-    return row.fact(section, f"{kind}.{said}", head, dims=_dims(vector, names), **data)
+    return row.fact(section, f"{kind}.{said}", head, dims=dims_of(vector, names), **data)
 
 
 def _head(row: _Row, head: int) -> Iterator[Fact]:
@@ -174,7 +185,7 @@ def _query(row: _Row, head: int) -> Iterator[Fact]:
         kv, d = head // row.group, t.d_head
         looks_for = made_by.w_k[:, kv * d : (kv + 1) * d] @ q
         if row.q_names is None or not np.allclose(looks_for, q, rtol=1e-12, atol=0):
-            yield row.fact("query", "query.looks_for", head, dims=_dims(looks_for, row.names))
+            yield row.fact("query", "query.looks_for", head, dims=dims_of(looks_for, row.names))
 
 
 def _keys(row: _Row, head: int) -> Iterator[Fact]:
@@ -193,7 +204,7 @@ def _scores(row: _Row, head: int) -> Iterator[Fact]:
     for key in row.told(head):
         data: dict[str, Any] = {
             "key": row.keys[key],
-            "terms": _terms(q, row.k(head)[key], row.q_names),
+            "terms": terms_of(q, row.k(head)[key], row.q_names),
             "score": float(row.scores[head, key]),
         }
         if not row.allowed[key]:
@@ -335,7 +346,7 @@ def _output(row: _Row) -> Iterator[Fact]:
         empty: list[Any] = []
         for width in range(min(v.shape[1], MOST_KEYS)):
             name = row.v_names[width] if row.v_names else width
-            terms = _terms(w, v[:, width], row.keys, few=0)
+            terms = terms_of(w, v[:, width], row.keys, few=0)
             if terms:
                 yield row.fact("output", "output.dim", head, dim=name, terms=terms, value=float(row.mixed[head, width]))
             else:
@@ -386,7 +397,7 @@ def _change(row: _Row) -> Iterator[Fact]:
     if row.out_names is None:
         yield row.fact("change", "change.numbers", token=row.token, before=_floats(row.x), after=_floats(row.output))
         return
-    before, after = _dims(row.x, row.out_names), _dims(row.output, row.out_names)
+    before, after = dims_of(row.x, row.out_names), dims_of(row.output, row.out_names)
     had = {name for name, _ in before}
     gained = [[name, a] for name, a in after if name not in had]
     lost = [name for name, _ in before if name not in {name for name, _ in after}]
@@ -407,7 +418,7 @@ def _change(row: _Row) -> Iterator[Fact]:
     if lost and after:
         yield row.fact("change", "change.lost", token=row.token, lost=lost)
     if row.trace.source.details.get("residual"):
-        total = _dims(row.x + row.output, row.out_names)
+        total = dims_of(row.x + row.output, row.out_names)
         is_last = row.layer is None or row.layer + 1 == row.trace.source.details.get("n_layers")
         yield row.fact("change", "change.residual_last" if is_last else "change.residual", token=row.token, dims=total)
 
@@ -508,7 +519,7 @@ def _taken_in(reading: Reading, query: int) -> dict[str, Any] | None:
     weights = first.rows("weights", queries=[query])[0, 0].copy()
     weights[query] = 0
     key = int(np.argmax(weights))
-    dims = [[name, a] for name, a in _dims(weights[key] * first.v[0, key], names) if abs(a) >= 0.1]
+    dims = [[name, a] for name, a in dims_of(weights[key] * first.v[0, key], names) if abs(a) >= 0.1]
     return {"key": first.read_tokens[key].text, "dims": dims} if dims else None
 
 
@@ -519,13 +530,13 @@ def _floats(vector: Any) -> list[float]:
     return [float(a) for a in vector]
 
 
-def _dims(vector: Any, names: Sequence[str]) -> list[list[Any]]:
+def dims_of(vector: Any, names: Sequence[str]) -> list[list[Any]]:
     """The dimensions that are not 0, the largest first."""
     order = np.argsort(-np.abs(vector), kind="stable")
     return [[names[i], float(vector[i])] for i in order if vector[i] != 0]
 
 
-def _terms(a: Any, b: Any, names: Sequence[str] | None, few: int = 4) -> list[list[Any]]:
+def terms_of(a: Any, b: Any, names: Sequence[str] | None, few: int = 4) -> list[list[Any]]:
     """The products of a sum: all where they are few, else those that are not 0, the largest and the sum of the rest."""
     products = a * b
     at = np.flatnonzero(products) if len(products) > few else np.arange(len(products))

@@ -17,6 +17,7 @@ SECTION_TITLES = {
     "output": ("Output: the weighted sum", "출력: 가중합"),
     "ranking": ("What {token} attends to", "{token:이/가} 참고하는 것"),
     "change": ("What changed: from the embedding to the output", "달라진 점: 임베딩에서 출력까지"),
+    "why": ("Why this query: from the wanted weights back to q", "왜 이 쿼리인가: 바라는 가중치에서 쿼리까지 거꾸로"),
     "layers": ("Why one layer cannot, and more can", "한 층으로는 안 되고 여러 층이면 되는 까닭"),
     "analogies": ("Three ways to picture it", "세 가지 비유"),
     "summary": ("The steps in plain words", "쉬운 말로 정리한 과정"),
@@ -271,6 +272,76 @@ PHRASES = {
     "change.numbers": (
         "{token} went in as {before:vec} and comes out as {after:vec}: a vector with its context in it.",
         "{token}: 들어간 것은 {before:vec}, 나온 것은 {after:vec}입니다. 문맥이 담긴 벡터(문맥 벡터)입니다.",
+    ),
+    # why this query
+    "why.wanted": (
+        "What is wanted of the row of {token}: {weights:dims}.",
+        "{token}의 행에 바라는 가중치: {weights:dims}.",
+    ),
+    "why.zero": (
+        "A weight of exactly 0 ({keys:names}) has no logarithm: no score of {token} is low enough, so there is no exact query.",
+        "정확히 0인 가중치({keys:names})에는 로그가 없습니다. {token:이/가} 아무리 낮은 점수를 주어도 0이 되지 않으므로 정확한 쿼리는 없습니다.",
+    ),
+    "why.logs": (
+        "Softmax makes shares of e to the power of the scores. Backwards, the scores of {token} are the natural logarithms "
+        "of what is wanted: {logs:dims}.",
+        "소프트맥스는 e를 점수만큼 거듭제곱한 값을 몫으로 바꿉니다. 거꾸로 가면 {token}의 점수는 바라는 가중치의 자연로그입니다: {logs:dims}.",
+    ),
+    "why.shift.forced": (
+        "Softmax does not see a number that is added to all scores of a row, so the logs may be shifted together. Here the shift is "
+        "forced: the key of {key} is 0, so {token} scores it 0 whatever the query is. Adding {shift:n}: {shifted:dims}.",
+        "소프트맥스는 한 행의 점수에 똑같이 더한 수를 알아채지 못하므로 로그를 함께 옮겨도 됩니다. 여기서는 옮길 양이 정해져 있습니다. {key}의 키가 "
+        "0이라 쿼리가 무엇이든 {token:이/가} 주는 점수는 0이기 때문입니다. {shift:을/를} 더하면: {shifted:dims}.",
+    ),
+    "why.shift.biased": (
+        "Softmax does not see a number that is added to all scores of a row, so the logs may be shifted together. Here the shift is "
+        "forced: the key of {key} is 0, so {token} scores it by the position bias alone, whatever the query is. Adding {shift:n}: "
+        "{shifted:dims}.",
+        "소프트맥스는 한 행의 점수에 똑같이 더한 수를 알아채지 못하므로 로그를 함께 옮겨도 됩니다. 여기서는 옮길 양이 정해져 있습니다. {key}의 키가 "
+        "0이라 쿼리가 무엇이든 {token:이/가} 주는 점수는 위치 편향뿐이기 때문입니다. {shift:을/를} 더하면: {shifted:dims}.",
+    ),
+    "why.shift.free": (
+        "Softmax does not see a number that is added to all scores of a row, so the logs may be shifted together, by any number. The "
+        "query of {token} took {shift:n}: {shifted:dims}.",
+        "소프트맥스는 한 행의 점수에 똑같이 더한 수를 알아채지 못하므로 로그를 함께 얼마든지 옮겨도 됩니다. {token}의 쿼리는 {shift:을/를} "
+        "골랐습니다: {shifted:dims}.",
+    ),
+    "why.bias": (
+        "The position bias is already in these scores; without it: {unbiased:dims}.",
+        "이 점수에는 위치 편향이 들어 있습니다. 빼면: {unbiased:dims}.",
+    ),
+    "why.root": (
+        "Scores are divided by √d_k (√{d_head:int}) on the way, so q·k has to be as many times larger: {needed:dims}.",
+        "가는 길에 점수를 √d_k(√{d_head:int})로 나누므로 q·k는 그만큼 커야 합니다: {needed:dims}.",
+    ),
+    "why.scale": (
+        "Scores are multiplied by {scale:n} on the way, so q·k has to be divided by it: {needed:dims}.",
+        "가는 길에 점수에 {scale:을/를} 곱하므로 q·k는 그것으로 나눈 값이어야 합니다: {needed:dims}.",
+    ),
+    "why.keys.identity": (
+        "W_K is the identity, so the keys are the embeddings themselves, and the query of {token} has to fit them:",
+        "W_K가 단위 행렬이라 키는 임베딩 그대로이고, {token}의 쿼리는 여기에 맞아야 합니다.",
+    ),
+    "why.keys": (
+        "The query of {token} was solved through the keys, which are what W_K makes of the embeddings; q·k with each:",
+        "{token}의 쿼리는 W_K가 임베딩으로 만든 키를 거쳐 구했습니다. 키마다 q·k는 다음과 같습니다.",
+    ),
+    "why.key": ("{key:e}: {terms:terms} = {score:n}", "{key:e}: {terms:terms} = {score:n}"),
+    "why.key.silent": ("{key:e}: nothing to multiply, so {score:n}", "{key:e}: 곱할 것이 없어 {score:n}"),
+    "why.query": ("So the query of {token} is: {dims:dims}.", "그래서 {token}의 쿼리: {dims:dims}."),
+    "why.query.numbers": ("So the query of {token} is: {vector:vec}.", "그래서 {token}의 쿼리: {vector:vec}."),
+    "why.rows": (
+        "It stands in W_Q, where the embedding of {token} picks: {rows:rows}.",
+        "이 쿼리는 W_Q에 있습니다. {token}의 임베딩이 고르는 것: {rows:rows}.",
+    ),
+    "why.rounded": (
+        "The numbers in W_Q are rounded, so the weights are off by a little: at most {off:n}, for {key}.",
+        "W_Q의 수가 반올림되어 있어 가중치가 조금 다릅니다. 가장 큰 차이는 {key}의 {off:n}입니다.",
+    ),
+    "why.missed": (
+        "The query of {token} does not give these scores, but {scores:dims}; the weights miss what is wanted by at most {off:n}, "
+        "for {key}.",
+        "{token}의 쿼리가 주는 점수는 이것과 다릅니다: {scores:dims}. 가중치는 바라는 것과 최대 {off:n}만큼 다릅니다({key}).",
     ),
     # several layers
     "limit.rule": (

@@ -150,7 +150,7 @@ class Screen:
         pair : the Reading of a sentence that differs in other words, to set beside this one
         """
         layers = layers_of(trace)
-        self._head(layers)
+        self.head(layers)
         for at, one in enumerate(layers):
             if len(layers) > 1:
                 self.title(self.word("layer", n=at))
@@ -164,7 +164,8 @@ class Screen:
     def _plain(self) -> bool:
         return self.console.color_system is None
 
-    def _head(self, layers: Sequence[Trace]) -> None:
+    def head(self, layers: Sequence[Trace]) -> None:
+        """Title, sentence and sizes of a record."""
         first = layers[0]
         said = first.source.details
         title = by_language(said.get("title"), self.lang) or by_language(first.source.name, self.lang)
