@@ -12,7 +12,8 @@ import reference as ref
 from jumok.sources import example as examples
 from jumok.sources.example import parse, starter
 
-NAMES = ["student", "cat-fish", "bank-money", "bank-river", "pear", "ship", "it-tired", "it-soft"]
+GALLERY = ["previous-token", "first-token", "same-token", "next-word", "nearest-noun", "copy", "brackets"]
+NAMES = ["student", "cat-fish", "bank-money", "bank-river", "pear", "ship", "it-tired", "it-soft", *GALLERY]
 PAIRS = [("bank-money", "bank-river"), ("pear", "ship"), ("it-tired", "it-soft")]
 LANGS = ("en", "ko")
 
@@ -36,13 +37,20 @@ def assert_prints(values, text):
     assert (np.abs(values - numbers) <= half + 1e-12).all(), f"{values} is not {text}"
 
 
+def rules(block):
+    """The mask and the position bias of a layer, as the loops ask for them."""
+    masks = {"everything": ref.everything, "causal": ref.causal, "window": lambda: ref.window(block.allowed.n_back)}
+    bias = None if isinstance(block.positions, str) else ref.alibi(block.positions.slopes.tolist())
+    return {"allowed": masks[block.allowed.kind](), "bias": bias}
+
+
 def by_loops(example):
     """All stages of every layer, by a triple loop over plain Python numbers."""
     x = [list(row) for row in example.x.tolist()]
     stages = []
     for block in example.layers:
         q, k, v = (ref.heads_of(ref.product(x, w.tolist()), block.n_heads) for w in (block.w_q, block.w_k, block.w_v))
-        made = {"x": x, "q": q, "k": k, "v": v} | ref.attention(q, k, v)
+        made = {"x": x, "q": q, "k": k, "v": v} | ref.attention(q, k, v, **rules(block))
         stages.append(made)
         x = (
             [[left + right for left, right in zip(a, b, strict=True)] for a, b in zip(x, made["output"], strict=True)]
@@ -61,12 +69,9 @@ def test_every_stage_agrees_with_the_triple_loop(name):
     for trace, loops in zip(layers(name), by_loops(examples.load(name)), strict=True):
         for stage in ("x", "q", "k", "v", *jumok.trace.STAGES):
             ours = getattr(trace, stage)
-            assert ours.dtype == (bool if stage == "allowed" else np.float64)
-            assert (
-                np.abs(ours - np.array(loops[stage], dtype=ours.dtype)).max() <= 1e-12
-                if stage != "allowed"
-                else ours.all()
-            )
+            theirs = np.array(loops[stage])
+            assert ours.dtype == theirs.dtype == (bool if stage == "allowed" else np.float64)
+            assert np.array_equal(ours, theirs) if stage == "allowed" else np.abs(ours - theirs).max() <= 1e-12
 
 
 # student: facts.md, "The worked example `student`" ------------------------------------------------

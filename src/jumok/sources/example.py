@@ -28,6 +28,9 @@ from .arrays import from_x
 
 __all__ = ["Block", "Example", "attended", "load", "names", "parse", "starter"]
 
+# heads that were designed, one idea each
+GALLERY = ["previous-token", "first-token", "same-token", "next-word", "nearest-noun", "copy", "brackets"]
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -151,7 +154,7 @@ def names() -> list[str]:
     True
     """
     found = {entry.name.removesuffix(".yaml") for entry in _folder().iterdir() if entry.name.endswith(".yaml")}
-    order = ["student", "cat-fish", "bank-money", "bank-river", "pear", "ship", "it-tired", "it-soft"]
+    order = ["student", "cat-fish", "bank-money", "bank-river", "pear", "ship", "it-tired", "it-soft", *GALLERY]
     return [name for name in order if name in found] + sorted(found.difference(order))
 
 

@@ -56,9 +56,12 @@ def _equal(reason: Reason) -> tuple[str, dict[str, Any]]:
     facts = reason.facts
     if facts["side"] == "query":
         a, b = facts["shares"]
-        return "equal-queries", {"first": first, "other": other, "key": facts["key"], "a": a, "b": b}
+        name = "equal-queries-biased" if facts["biased"] else "equal-queries"
+        return name, {"first": first, "other": other, "key": facts["key"], "a": a, "b": b}
     a, b = facts["wanted"]
-    return "equal-keys", {"first": first, "other": other, "query": facts["query"], "a": a, "b": b}
+    name = "equal-keys-biased" if facts["biased"] else "equal-keys"
+    ratio = _small(facts["ratio"])
+    return name, {"first": first, "other": other, "query": facts["query"], "a": a, "b": b, "ratio": ratio}
 
 
 def _contradiction(reason: Reason) -> tuple[str, dict[str, Any]]:
@@ -169,6 +172,18 @@ _PHRASES = {
         "{a:n} for one and {b:n} for the other.",
         "{first:과/와} {other:은/는} 임베딩이 같아 둘을 볼 수 있는 모든 토큰이 같은 점수를 줍니다. 그런데 {query:은/는} 하나에 {a:n}, "
         "다른 하나에 {b:을/를} 바랍니다.",
+    ),
+    "equal-queries-biased": (
+        "{first} and {other} have the same embedding, so they ask the same and, apart from the position bias, divide what both "
+        "may read in the same shares. For {key} they want different ones (the bias taken off): {a:n} and {b:n}.",
+        "{first:과/와} {other:은/는} 임베딩이 같아 같은 것을 묻고, 위치 편향을 빼면 둘 다 볼 수 있는 것을 같은 비율로 나눕니다. 그런데 "
+        "{key}에 (위치 편향을 뺀) 서로 다른 몫을 바랍니다: {a:과/와} {b:n}.",
+    ),
+    "equal-keys-biased": (
+        "{first} and {other} have the same embedding, so only the position bias tells their scores apart: in the row {query} it "
+        "makes their weights {ratio:e} to 1. Wanted are {a:n} and {b:n}.",
+        "{first:과/와} {other:은/는} 임베딩이 같아 위치 편향만이 둘의 점수를 가릅니다. {query} 행에서 둘의 가중치는 {ratio:e} 대 1이 "
+        "됩니다. 바라는 것은 {a:과/와} {b:n}입니다.",
     ),
     "contradiction": (
         "{token} has the same embedding in sentence {s:int} and in sentence {t:int}, so it asks the same in both. It wants "

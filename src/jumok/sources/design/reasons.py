@@ -40,6 +40,7 @@ KINDS = (
 )
 SAME = 1e-9  # of the longest vector: embeddings that differ by less are equal
 DIFFER = 1e-6  # weights, or logarithms of them, that differ by less do not contradict each other
+LARGEST = 700.0  # the exponential of more is no finite number
 FEW = 3  # terms of a dependency that is told one by one
 MOST_TOLD = 3  # dependencies that are told one by one; more are told together
 
@@ -247,6 +248,7 @@ def _equal_queries(side: _Side, head: int, first: int, other: int) -> Iterator[R
         "key": side.name(int(shared[worst])),
         "shares": [float(a[worst]), float(b[worst])],
         "of_all": bool(len(shared) == len(side.reads)),
+        "biased": side.sentence.rule.bias is not None,
     }
     lifts = (Lift("own-dimension", {"tokens": [side.name(other)]}), Lift("position-dimension"), Lift("second-layer"))
     yield Reason("equal-embeddings", (side.name(first), side.name(other)), head, side.at, facts, lifts)
@@ -264,10 +266,19 @@ def _equal_keys(side: _Side, head: int, first: int, other: int) -> Iterator[Reas
         "query": side.name(worst),
         "wanted": [float(side.wanted[worst, first]), float(side.wanted[worst, other])],
         "queries": [side.name(i) for i in wrong],
-        "biased": bool(side.sentence.rule.bias is not None),
+        "biased": side.sentence.rule.bias is not None,
+        "ratio": _ratio(side, head, worst, first, other),
     }
     lifts = (Lift("own-dimension", {"tokens": [side.name(other)]}), Lift("position-dimension"))
     yield Reason("equal-embeddings", (side.name(first), side.name(other)), head, side.at, facts, lifts)
+
+
+def _ratio(side: _Side, head: int, query: int, first: int, other: int) -> float:
+    """What the position bias alone makes of the weights of two equal keys, one to the other."""
+    from .designed import bias_of
+
+    bias = bias_of(side.sentence, head, [query])[0]
+    return float(np.exp(min(bias[first] - bias[other], LARGEST)))
 
 
 def _mixed_queries(side: _Side, head: int, queries: list[int]) -> Iterator[Reason]:
