@@ -13,6 +13,7 @@ from jumok.picture.grids import SHOWN
 from jumok.picture.terminal import SPREAD, WORDS
 from jumok.sources import example
 from jumok.words import PIECES
+from wished import wished_traces
 
 HANGUL = re.compile("[가-힣]")
 
@@ -97,6 +98,7 @@ def traces() -> list[jumok.Trace | jumok.Reading]:
     made.append(jumok.attend(q=long, k=long, v=long, rule="causal"))
     text = "dimensions: [a, b]\ntokens: [{p: {a: 1}}, {q: {b: 1}}]\npositions: sinusoidal\nresidual: true\n"
     made.append(jumok.attend(example.parse(text)))
+    made += wished_traces().values()
     return made
 
 
