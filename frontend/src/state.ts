@@ -8,6 +8,7 @@ import type { Window } from "./engine/map";
 import { packed, unpacked } from "./engine/address";
 import { edited, layersOf, Refused, sheetOf, type Edit, type Sheet } from "./engine/sheet";
 import type { Model, Pairing, Sent } from "./hosts/model";
+import { solverOf, type Solver } from "./hosts/solver";
 import type { Mapping } from "./look/colours";
 
 export const VIEWS = ["stages", "heads", "map", "compare"] as const;
@@ -146,6 +147,8 @@ export class Session {
   /** What the page is called, where somebody named it. */
   readonly title: Readonly<Record<string, string>> | null;
   readonly hasAddress: boolean;
+  /** Python behind the page; null where there is none. */
+  readonly solver: Solver | null;
   /** The address carried changes that could not be read. */
   readonly isUnread = signal(false);
   readonly #model: Model;
@@ -158,6 +161,7 @@ export class Session {
     this.#model = model;
     this.#address = address;
     this.hasAddress = address !== null;
+    this.solver = solverOf(model);
     this.title = (model.get("title") as Readonly<Record<string, string>> | null | undefined) ?? null;
     this.desks = documentsOf(model).map((document) => new Desk(document));
     this.pairing = (model.get("comparison") as Pairing | null) ?? null;

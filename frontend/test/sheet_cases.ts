@@ -66,7 +66,7 @@ export function sheetOf(
   const tokens = words.map((text) => {
     return { text, span: null, label: { text, part: 1, parts: 1, raw: null, special: false } };
   });
-  return { tokens, dimensions, x, layers };
+  return { tokens, dimensions, x, layers, wanted: [] };
 }
 
 /** Four tokens in three named dimensions, one head. */

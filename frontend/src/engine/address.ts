@@ -6,6 +6,7 @@ import type { Numbers, Source, Table } from "./record";
 import { finite, inRange, Refused, textOf } from "./refused";
 import { checked, MOST, tableOf, type Sheet, type SheetLayer } from "./sheet";
 import { identityOf, named, spanned, withTokensAt } from "./token_edits";
+import { wantedIn } from "./wanted";
 
 /** A table's numbers that differ: place, number, place, number, …; where its size is another, all that are not 0. */
 interface Cells {
@@ -34,6 +35,7 @@ interface Parts {
   readonly said?: Readonly<Record<string, unknown>>;
   readonly x?: Cells;
   readonly layers?: Readonly<Record<string, LayerParts>>;
+  readonly wanted?: Sheet["wanted"];
 }
 
 /** What differs from the original, as text for an address; null where nothing does. */
@@ -50,6 +52,7 @@ export function packed(sheet: Sheet, original: Sheet): string | null {
         sheet.layers.map((layer, at) => [at, layerParts(layer, base.layers[at], sheet.tokens.length)]),
       ),
     ),
+    wanted: same(sheet.wanted, base.wanted) ? undefined : sheet.wanted,
   });
   if (!parts) return null;
   const text = JSON.stringify({ of: signOf(original), ...parts });
@@ -192,7 +195,10 @@ function withParts(original: Sheet, parts: Parts): Sheet {
   const made = sheet.layers.map((layer, at) =>
     withLayerParts(layer, mapIn(layers[at] ?? {}) as LayerParts, sheet.tokens.length),
   );
-  return withSaid({ ...sheet, dimensions, x: withCells(sheet.x, parts.x), layers: made }, mapIn(parts.said ?? {}));
+  const heads = made[made.length - 1].n_heads;
+  const wanted = parts.wanted === undefined ? sheet.wanted : wantedIn(parts.wanted, heads, sheet.tokens.length);
+  const x = withCells(sheet.x, parts.x);
+  return withSaid({ ...sheet, dimensions, x, layers: made, wanted }, mapIn(parts.said ?? {}));
 }
 
 function withTokenParts(original: Sheet, parts: Parts["tokens"]): Sheet {

@@ -3,6 +3,8 @@
 import { outputRowOf } from "./path";
 import { throughTable } from "./products";
 import type { Allowed, Bias, Heads, Layer, Numbers, PerHead, Rotary, Source, Table, Token } from "./record";
+import { Refused } from "./refused";
+import { wantedIn, type Wanted } from "./wanted";
 
 /** At most so many tokens, and at most so wide, is edited by hand. */
 export const MOST = 64;
@@ -34,6 +36,8 @@ export interface Sheet {
   /** (token, d_model), as the first layer reads it */
   readonly x: Table;
   readonly layers: readonly SheetLayer[];
+  /** What attention the last layer should have; empty where nothing is wanted. */
+  readonly wanted: Wanted;
 }
 
 export type Projection = "w_q" | "w_k" | "w_v" | "w_o";
@@ -47,8 +51,19 @@ export function sheetOf(layers: readonly Layer[]): Sheet | null {
     dimensions: first.dimensions,
     x: first.x,
     layers: layers.map((layer, at) => sheetLayer(layer, at === 0 || isChained(layers, at) ? null : layer.x)),
+    wanted: wantedOf(layers[layers.length - 1]),
   };
   return layersOf(sheet).every((layer, at) => isAlike(layer, layers[at])) ? sheet : null;
+}
+
+/** What the record says is wanted; a wish that does not fit its tokens is none. */
+function wantedOf({ source, q }: Layer): Wanted {
+  try {
+    return wantedIn(source.details.wanted, q.heads, q.rows);
+  } catch (error) {
+    if (error instanceof Refused) return [];
+    throw error;
+  }
 }
 
 function isEditable(layer: Layer): boolean {
@@ -158,10 +173,17 @@ function computed(sheet: Sheet, given: SheetLayer, before: Layer | null): Layer 
     x,
     heads: { w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, rotation },
     dimensions: sheet.dimensions?.length === x.columns ? sheet.dimensions : null,
-    source: given.source,
+    source: sourceOf(given.source, sheet.wanted),
     lse: null,
     exact: true,
   };
+}
+
+/** The source with what is wanted now. */
+function sourceOf(source: Source, wanted: Wanted): Source {
+  const { wanted: said, ...details } = source.details;
+  if (wanted.length === 0) return said === undefined ? source : { ...source, details };
+  return said === wanted ? source : { ...source, details: { ...details, wanted } };
 }
 
 /** The rule's scale: the temperature is folded into it. null: 1/√d_head. */

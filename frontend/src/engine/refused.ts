@@ -22,6 +22,9 @@ export type Reason =
   | "nothing_allowed" // {layer}: no token may read any
   | "rotary" // {layer}: rotation turns the dimensions in pairs
   | "joined_heads" // {layer}: the output is several heads side by side, which share its dimensions
+  | "wanted_range" // a wanted weight is from 0 to 1
+  | "wanted_sum" // {taken, most}: the other wanted weights of the row take so much, and at most so much is left
+  | "wanted_rest" // {rest}: no other key would take the rest
   | "overflow" // {layer, stage}: a number of this stage would not fit
   | "damaged" // an address that was cut or changed
   | "another_example"; // an address that was made from another example

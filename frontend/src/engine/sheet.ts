@@ -6,6 +6,7 @@ import type { Allowed, Layer, Table } from "./record";
 import { finite, inRange, placeOf, Refused } from "./refused";
 import { allowedAt } from "./rule";
 import { withTokens, type TokenEdit } from "./token_edits";
+import { withRow, type WantedRow } from "./wanted";
 
 export { layersOf, MOST, sheetOf, type Projection, type Sheet, type SheetLayer } from "./chain";
 export { changes, type Change, type Changes } from "./changes";
@@ -28,12 +29,14 @@ export type Edit =
     }
   | { readonly set: "scale"; readonly layer: number; readonly value: number | null }
   | { readonly set: "temperature"; readonly layer: number; readonly value: number }
+  | { readonly set: "wanted"; readonly head: number; readonly query: number; readonly row: WantedRow | null }
+  | { readonly set: "design"; readonly layer: number; readonly w_q: Table; readonly w_k: Table }
   | TokenEdit
   | DimensionEdit;
 
 /** A new sheet with the edit made; throws `Refused` and changes nothing where it cannot be. */
 export function edited(sheet: Sheet, edit: Edit): Sheet {
-  if ("set" in edit) return checked(withNumber(sheet, edit));
+  if ("set" in edit) return checked(edit.set === "wanted" ? withWanted(sheet, edit) : withNumber(sheet, edit));
   return checked(isOfTokens(edit) ? withTokens(sheet, edit) : withDimensions(sheet, edit));
 }
 
@@ -42,7 +45,13 @@ function isOfTokens(edit: TokenEdit | DimensionEdit): edit is TokenEdit {
   return [add, rename, remove, move].includes("token");
 }
 
-type SetEdit = Extract<Edit, { set: string }>;
+type WantedEdit = Extract<Edit, { set: "wanted" }>;
+type SetEdit = Exclude<Extract<Edit, { set: string }>, WantedEdit>;
+
+function withWanted(sheet: Sheet, { head, query, row }: WantedEdit): Sheet {
+  const at = placeOf("query", query, sheet.tokens.length);
+  return { ...sheet, wanted: withRow(sheet.wanted, sheet.layers[sheet.layers.length - 1].n_heads, head, at, row) };
+}
 
 function withNumber(sheet: Sheet, edit: SetEdit): Sheet {
   const at = placeOf("layer", edit.layer, sheet.layers.length);
@@ -61,6 +70,8 @@ function withLayerNumber(sheet: Sheet, layer: SheetLayer, edit: SetEdit): SheetL
       const temperature = inRange("temperature", edit.value);
       return { ...layer, temperature, source: { ...layer.source, details: { ...layer.source.details, temperature } } };
     }
+    case "design":
+      return { ...layer, w_q: likeTable(layer.w_q, edit.w_q), w_k: likeTable(layer.w_k, edit.w_k) };
     default: {
       const table = layer[edit.set];
       if (!table && edit.set === "x") throw new Refused("chained", { layer: edit.layer });
@@ -73,6 +84,12 @@ function withLayerNumber(sheet: Sheet, layer: SheetLayer, edit: SetEdit): SheetL
 function withCell(table: Table, row: number, column: number, value: unknown): Table {
   const at = placeOf("row", row, table.rows) * table.columns + placeOf("column", column, table.columns);
   return { ...table, values: Float64Array.from(table.values).with(at, finite(value)) };
+}
+
+/** Another table of the same size. */
+function likeTable({ rows, columns }: Table, given: Table): Table {
+  if (given.rows !== rows || given.columns !== columns) throw new Refused("no_such_place", { what: "row" });
+  return { rows, columns, values: Float64Array.from(given.values, finite) };
 }
 
 /** A rule with one cell of its own is a table. */

@@ -4,6 +4,7 @@ import { MOST, type Sheet, type SheetLayer } from "./chain";
 import { allowedFor, biasFor, placesOf, rearranged, type Places } from "./places";
 import type { Label, Source, Token } from "./record";
 import { placeOf, Refused, textOf } from "./refused";
+import { wantedFor } from "./wanted";
 
 export type TokenEdit =
   | { readonly add: "token"; readonly at: number; readonly text: string }
@@ -35,6 +36,7 @@ export function withTokensAt(sheet: Sheet, places: Places, tokens: readonly Toke
     tokens: spanned(tokens, sentence),
     x: rearranged(sheet.x, places, null),
     layers: sheet.layers.map((layer) => layerFor(layer, places, sentence)),
+    wanted: wantedFor(sheet.wanted, places),
   };
 }
 

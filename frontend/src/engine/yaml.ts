@@ -10,15 +10,16 @@ type PlainMap = ReadonlyMap<string, Plain>;
 /** What an example file has no word for. */
 export interface Lost {
   readonly layer: number;
-  readonly what: "softcap" | "sink" | "bias" | "rotary" | "sinusoidal" | "x";
+  readonly what: "softcap" | "sink" | "bias" | "rotary" | "sinusoidal" | "x" | "wanted";
 }
 
-const LOST: Readonly<Record<Lost["what"], readonly [en: string, ko: string]>> = {
+export const LOST: Readonly<Record<Lost["what"], readonly [en: string, ko: string]>> = {
   softcap: ["the soft cap", "소프트캡"],
   sink: ["the sink", "싱크"],
   bias: ["the position bias", "위치 편향"],
   rotary: ["the rotary positions", "회전 위치"],
   sinusoidal: ["the position code that is added to x", "x에 더하는 위치 코드"],
+  wanted: ["wanted weights of a token whose name is not its own", "이름이 겹치는 토큰의 바라는 가중치"],
   x: ["x of its own; it reads what the layer before hands on", "이 층만의 x(앞 층의 출력을 읽습니다)"],
 };
 /** The reader holds a file to so many lists, names and values (src/jumok/sources/yaml_nodes.py). */
@@ -50,6 +51,7 @@ export function lostIn(sheet: Sheet): Lost[] {
       rotary: layer.rotation !== null && positions !== "rotary",
       sinusoidal: at > 0 && layer.coded && positions !== "sinusoidal",
       x: layer.x !== null,
+      wanted: at === sheet.layers.length - 1 && wantedOf(sheet) === null,
     };
     return (Object.keys(lost) as Lost["what"][]).filter((what) => lost[what]).map((what) => ({ layer: at, what }));
   });
@@ -84,10 +86,23 @@ function sectionsOf(sheet: Sheet): PlainMap {
     ["dimensions", names ?? undefined],
     ["tokens", texts.map((text, at) => new Map([[text, rowOf(names, cellsOf(sheet.x, at))]]))],
     ...(blocks.length === 1 ? [...blocks[0]] : [["layers", blocks] as const]),
+    ["wanted", wantedOf(sheet) ?? undefined],
     ["focus", focus === undefined ? undefined : (uniqueName(texts, focus) ?? undefined)],
     ["pair", pair],
     ["meaning", known.length ? mapOf(known.map(([name, words]) => [name, byLanguage(words)])) : undefined],
   ]);
+}
+
+/** The wanted weights by the names of the tokens; null where a token has none of its own. */
+function wantedOf({ wanted, tokens }: Sheet): Plain | null | undefined {
+  const texts = tokens.map((token) => token.text);
+  const used = wanted.flatMap((table) => Object.entries(table).flatMap(([query, row]) => [query, ...Object.keys(row)]));
+  if (used.some((at) => uniqueName(texts, Number(at)) === null)) return null;
+  const byName = <To>(of: Readonly<Record<number, To>>, said: (one: To) => Plain): PlainMap => {
+    return new Map(Object.entries<To>(of).map(([at, one]) => [uniqueName(texts, Number(at)) as string, said(one)]));
+  };
+  const tables = wanted.map((table) => byName(table, (row) => byName(row, numeral)));
+  return tables.length < 2 ? tables[0] : tables;
 }
 
 function byLanguage(words: Readonly<Record<string, string>> | undefined): Plain | undefined {

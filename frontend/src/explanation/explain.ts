@@ -19,6 +19,7 @@ import {
 } from "./facts";
 import { factsOfLayers } from "./layers";
 import { lists, phrases, stages, summary, titles } from "./phrases.json";
+import { whyQuery } from "./why_query";
 import { fill, inLanguage, piece, type Meaning } from "./words";
 
 export { factsOf, factsOfLayers, type Fact };
@@ -31,7 +32,7 @@ const SUMMARY: Readonly<Record<string, readonly Pair[]>> = summary;
 const TITLES: Readonly<Record<string, Pair>> = titles;
 const LIST_KINDS = new Set(lists);
 const ONCE = ["analogies", "summary", "definition"]; // said once, of the last layer
-const BY_HEAD = ["keys", "scores", "weights", "values"];
+const BY_HEAD = ["keys", "scores", "weights", "values", "why"];
 
 /** For each stage: the formula, what it is in English, in Korean. */
 export const STAGE_PHRASES: Readonly<Record<string, readonly string[]>> = stages;
@@ -135,6 +136,13 @@ function sentenceOf({ kind, data }: Fact, lang: Lang, meaning: Meaning): string 
   if (!kind.startsWith("summary.")) return fill(inLanguage(PHRASES[kind], lang), data, lang, meaning);
   const [name, role, question] = SUMMARY[kind.slice("summary.".length)][lang === "en" ? 0 : 1];
   return `${name}: ${role}. ${fill(question, data, lang)}`;
+}
+
+/** Why the query is what it is, step by step from what is wanted of it; nothing where the weights are not the wanted ones. */
+export function whySentences(layer: Layer, head: number, query: number, lang: Lang): (readonly [isEntry: boolean, text: string])[] {
+  const facts = [...whyQuery(new Asked(layer, query, null), head)];
+  if (!facts.some(({ kind }) => kind.startsWith("why.query"))) return [];
+  return facts.map((fact) => [LIST_KINDS.has(fact.kind), sentenceOf(fact, lang, layer.source.details.meaning ?? {})]);
 }
 
 // one stage ----------------------------------------------------------------------------------------

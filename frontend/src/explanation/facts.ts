@@ -7,10 +7,11 @@ import { kvHeadOf, namesOf, outputRowOf, rowOf, type Row } from "../engine/path"
 import type { Layer, Numbers } from "../engine/record";
 import { biasAt } from "../engine/rule";
 import { descending, dimsOf, isClose, isZero, largest, rowOfHead, rowOfTable, spread, sum, termsOf } from "./arrays";
+import { whyQuery } from "./why_query";
 import type { Data, Dim, Step, Value } from "./words";
 
-const MOST_KEYS = 12; // keys told one by one; the rest is told in sum
-const MOST_TERMS = 8;
+export const MOST_KEYS = 12; // keys told one by one; the rest is told in sum
+export const MOST_TERMS = 8;
 const MOST_TIED = 200; // ties are told where a reader can see them
 
 /** One thing that is so: which sentence says it, and what the sentence needs. */
@@ -36,6 +37,7 @@ export function factsOf(layer: Layer, query: number, at: number | null = null): 
     ...change(asked),
     ...analogies(asked),
     ...summary(asked),
+    ...asked.heads.flatMap((head) => [...whyQuery(asked, head)]),
   ];
 }
 

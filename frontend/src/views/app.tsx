@@ -188,7 +188,7 @@ function Rounding({ session }: { session: Session }): JSX.Element | null {
 
 /** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), except inside a text field, which has its own. */
 function undoing(event: KeyboardEvent, session: Session): void {
-  const isTyping = event.target instanceof Element && event.target.matches("textarea, input:not([type=checkbox])");
+  const isTyping = event.target instanceof Element && event.target.matches("textarea, input:not([type=checkbox], [type=range])");
   if (!(event.ctrlKey || event.metaKey) || isTyping) return;
   const name = event.key.toLowerCase();
   if (name !== "z" && name !== "y") return;

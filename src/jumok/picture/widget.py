@@ -12,13 +12,13 @@ Needs anywidget: ``pip install 'jumok[notebook]'``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import MissingExtra
+from ..errors import InputError, JumokError, MissingExtra
 from ..tokens import position
 from ..trace import Reading, Trace, layers_of
-from ..words import language, preferred_language
+from ..words import LANGS, language, preferred_language
 from .chosen import changed, fitting, opening
 from .kinds import no_record
 from .packed import SMALL_BYTES, Packed, Storage, Values, pack
@@ -32,7 +32,9 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra(extra="notebook", package="anywidget") from None
 
-__all__ = ["Widget", "widget"]
+__all__ = ["Solver", "Widget", "widget"]
+
+Solver = Callable[[str, str | None], Mapping[str, Any]]  # an example file with wanted:, what stays → w_q, w_k, report
 
 
 class _View(traitlets.Dict):
@@ -51,14 +53,22 @@ class Widget(anywidget.AnyWidget):
     documents: Any = traitlets.List().tag(sync=True)
     comparison: Any = traitlets.Dict(default_value=None, allow_none=True).tag(sync=True)
     view: Any = _View().tag(sync=True)
+    solver: Any = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
-        self, records: Sequence[Trace | Reading], packed: Sequence[Packed], choice: dict[str, Any], **traits: Any
+        self,
+        records: Sequence[Trace | Reading],
+        packed: Sequence[Packed],
+        choice: dict[str, Any],
+        solver: Solver | None = None,
+        **traits: Any,
     ) -> None:
         self._records = tuple(records)
         self._packed = tuple(packed)
         self._chosen = choice
-        super().__init__(documents=[_sent(document) for document in packed], view=choice, **traits)
+        self._solver = solver
+        documents = [_sent(document) for document in packed]
+        super().__init__(documents=documents, view=choice, solver=solver is not None, **traits)
         self.on_msg(self._answer)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
@@ -68,10 +78,27 @@ class Widget(anywidget.AnyWidget):
         super().set_state(sync_data)
 
     def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        """Bring a layer that the page asks for: ``{"want": {"document": 0, "layer": 3}}``."""
-        want = content.get("want") if isinstance(content, dict) else None
-        if not isinstance(want, dict):
-            return
+        """What the page asks for: ``{"want": {"document": 0, "layer": 3}}``, or ``{"kind": "design", …}``."""
+        if isinstance(content, dict) and content.get("kind") == "design":
+            self.send({"kind": "design", "number": content.get("number"), **self._solved(content)})
+        elif isinstance(content, dict) and isinstance(content.get("want"), dict):
+            self._bring(content["want"])
+
+    def _solved(self, content: dict[str, Any]) -> Mapping[str, Any]:
+        """The answer to ``{"example": …, "fixed": …}``; whatever is wrong is said, so that nobody waits for it."""
+        try:
+            if self._solver is None or not isinstance(content.get("example"), str):
+                raise InputError(
+                    en="this view has no solver behind it, or was not given an example file.",
+                    ko="이 화면 뒤에는 풀 프로그램이 없거나, 예제 파일이 오지 않았습니다.",
+                )
+            return self._solver(content["example"], content.get("fixed"))
+        except JumokError as error:
+            return {"error": {lang: error.text(lang) for lang in LANGS}}
+        except Exception as error:
+            return {"error": dict.fromkeys(LANGS, f"{type(error).__name__}: {error}")}
+
+    def _bring(self, want: dict[str, Any]) -> None:
         document = position("document", "문서", want.get("document"), len(self._packed))
         layer = position("layer", "층", want.get("layer"), len(self._packed[document].layers))
         self.send({"document": document, "layer": layer}, [self._packed[document].layers[layer]])
@@ -168,10 +195,12 @@ def widget(
     lang: str | None = None,
     values: Values = None,
     storage: Storage = None,
+    solver: Solver | None = None,
 ) -> Widget:
     """A widget of a Trace, a Reading, or two of them; the options are those of ``page.html``.
 
     lang : None for the language of this machine
+    solver : what finds W_Q and W_K for wanted weights, or None: see frontend/README.md, "Python behind the page"
 
     Errors: ``MissingExtra`` without anywidget, ``InputError`` where there is nothing to show.
     """
@@ -181,7 +210,7 @@ def widget(
     lang = language(preferred_language() if lang is None else lang)
     choice = {"lang": lang} | opening(records, comparison, view)
     packed = [pack(record, values, storage) for record in records]
-    return Widget(records, packed, choice, comparison=None if comparison is None else dict(comparison))
+    return Widget(records, packed, choice, solver, comparison=None if comparison is None else dict(comparison))
 
 
 def _has_layers(record: Any) -> bool:

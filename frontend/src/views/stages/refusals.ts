@@ -34,6 +34,15 @@ const REFUSALS: Readonly<Record<Reason, readonly [en: string, ko: string]>> = {
     "The heads stand side by side in the output and share its dimensions, so these stay as they are.",
     "여러 헤드가 출력의 차원을 나누어 쓰므로 차원을 바꿀 수 없습니다.",
   ],
+  wanted_range: ["A wanted weight is a number from 0 to 1.", "바라는 가중치는 0부터 1까지의 숫자입니다."],
+  wanted_sum: [
+    "The other set keys take {taken:n}, so at most {most:n} is left. Lower one of them, or set it free.",
+    "정해 둔 다른 키의 합이 {taken:n}이므로 {most:n}까지만 남습니다. 그 가운데 하나를 줄이거나 자유롭게 두십시오.",
+  ],
+  wanted_rest: [
+    "No other key would take the remaining {rest:n}. Set one free first.",
+    "나머지 {rest:을/를} 가질 키가 없습니다. 먼저 다른 키를 하나 자유롭게 두십시오.",
+  ],
   overflow: ["With this number the result would be too large to compute.", "이 숫자로는 결과가 너무 커져 계산할 수 없습니다."],
   damaged: ["The link was cut or changed.", "링크가 잘렸거나 바뀌었습니다."],
   another_example: ["The link was made from another example.", "다른 예제에서 만든 링크입니다."],

@@ -53,6 +53,7 @@ function editText(looking: Looking, changes: Changes): string {
   const all = changesIn(looking, changes);
   const given = all.filter(({ cell: { layer, stage } }) => isGiven(stage, layer));
   const lang = looking.session.choice.lang.peek();
+  if (all.length === 0) return "";
   if (given.length !== 1) return told("edited.numbers", lang, { n: all.length });
   return `${changeText(looking, given[0])} ${told("edited.others", lang, { n: all.length - 1 })}`;
 }
