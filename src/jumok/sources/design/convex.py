@@ -25,7 +25,6 @@ __all__ = [
     "Found",
     "certificate",
     "conjugate_gradients",
-    "fits",
     "goals",
     "nearest",
     "newton",
@@ -34,13 +33,18 @@ __all__ = [
 ]
 
 GAP = 1e-9  # nats: Newton's method stops here
+NEAR = 1e-6  # nats that a step promises: below, the proof is tried
 ROUNDING = 1e-11  # moments that differ by no more are equal
+REPAIRED = 1e-9  # moments that differ by no more are made equal where that is simple
 MOST_STEPS = 100
 MOST_PRODUCTS = 600  # of the Hessian, for one step
-MOST_WHOLE = 1024
+MANY_PRODUCTS = 30  # of the Hessian: with more, its inverse is made anew, and a better one
+MOST_WHOLE = 512  # unknowns: of so many the Hessian is written out
 MOST_ALONE = 3e8  # multiplications for which independent rows are inverted one by one
-FEW_PRODUCTS = 12  # of the Hessian: with more, its inverse is made anew
-EXACT = 1e-10  # nats: a fit with a smaller loss needs no other
+FLAT = 1e-13  # of the largest curvature: what is below is rounding
+REACHED = 1e-11  # of a weight: a table this near needs no search
+CLOSE = 1e-4  # nats: a table this near may be one that can be reached
+PROMISING = 0.05  # of the loss at the start: a first fit with less may be of a table that can be reached
 FLOOR = 1e-5  # what a wanted 0 counts as in the first fit
 
 
@@ -72,33 +76,21 @@ def solve(problem: Problem, start: Floats | None = None, progress: Progress | No
     zero = problem.point(np.zeros(problem.shape))
     if not zero.w.size:  # nothing asks, or nothing can be told apart: there is one table
         return Found(zero.w, zero.loss, 0.0, 0.0, 0)
-    points = [zero, *map(problem.point, fits(problem) if start is None else [start, *fits(problem)])]
-    return newton(problem, min(points, key=lambda point: point.loss), progress)
-
-
-def fits(problem: Problem) -> list[Floats]:
-    """The w whose scores are nearest to the logarithms of the wanted table, up to a constant a row; in two senses.
-
-    One counts every cell alike and is exact where the table can be reached at all; it has a closed form where every row
-    may read every key of one sentence, and where the rows are independent, so that each is fitted alone. One, made where
-    that is not exact, counts a cell by its wanted weight: Newton's first step from the wanted table itself.
-    """
     aims = goals(problem)
-    closed: Tables
-    if len(problem.rows) == 1 and not problem.masked:
-        ((left, right),) = problem.key_blocks()
-        closed = [np.asarray(left.T @ aims[0] @ right / problem.scale)]
-    elif problem.left.rank == problem.n_rows:
-        closed = [_row_by_row(problem, aims)]
-    else:
-        closed = [nearest(problem, aims)]
-    if problem.point(closed[0]).loss < EXACT:
-        return closed
-    wanted = [r.wanted for r in problem.rows]
-    goal = problem.adjoint([covariance(a, g) for a, g in zip(wanted, aims, strict=True)])
-    inverse = _preconditioner(problem, wanted)
-    tolerance = 1e-2 * float(np.linalg.norm(goal))
-    return [*closed, conjugate_gradients(lambda v: problem.hessian(wanted, v), goal, inverse, tolerance)[0]]
+    points = [zero] if start is None else [zero, problem.point(start)]
+    closed = _closed_fit(problem, aims)
+    if closed is not None:
+        points.append(problem.point(closed))
+        if _off(problem, points[-1]) <= REACHED and not problem.ridge:
+            return _reached(problem, points[-1], 0)
+    if start is None:
+        points.append(problem.point(_weighted_fit(problem, aims, 0.1 if problem.repairable else 0.01)))
+        if closed is None and points[-1].loss < PROMISING * zero.loss:
+            points.append(problem.point(nearest(problem, aims)))
+            if _off(problem, points[-1]) <= REACHED and not problem.ridge:
+                return _reached(problem, points[-1], 0)
+    found = newton(problem, min(points, key=lambda point: point.loss), progress)
+    return _closed_in(problem, aims, found) if closed is None and found.finished else found
 
 
 def goals(problem: Problem) -> Tables:
@@ -106,12 +98,37 @@ def goals(problem: Problem) -> Tables:
     return [centred(r, np.log(np.where(r.wanted > 0, r.wanted, FLOOR)) - r.base) for r in problem.rows]
 
 
+# fits: the w whose scores are nearest to the logarithms of the wanted table, up to a constant a row ----------
+
+
+def _closed_fit(problem: Problem, aims: Tables) -> Floats | None:
+    """Every cell counted alike: exact where the table can be reached at all. None where that has no closed form.
+
+    It has one where every row may read every key of one sentence, and where the rows are independent, so that each is
+    fitted alone.
+    """
+    if len(problem.rows) == 1 and not problem.masked:
+        ((left, right),) = problem.key_blocks()
+        return np.asarray(left.T @ aims[0] @ right / problem.scale)
+    return _row_by_row(problem, aims) if problem.left.rank == problem.n_rows else None
+
+
+def _weighted_fit(problem: Problem, aims: Tables, tolerance: float) -> Floats:
+    """A cell counted by its wanted weight: Newton's first step from the wanted table itself, to a relative tolerance."""
+    wanted = [r.wanted for r in problem.rows]
+    goal = problem.adjoint([covariance(a, g) for a, g in zip(wanted, aims, strict=True)])
+    size = float(np.linalg.norm(goal))
+    return conjugate_gradients(lambda v: problem.hessian(wanted, v), goal, _by_mean(problem, wanted), tolerance * size)[
+        0
+    ]
+
+
 def nearest(problem: Problem, aims: Tables) -> Floats:
     """The w whose scores are nearest to aims (row, key; each row centred over its allowed keys), by least squares."""
     even = [r.allowed / r.allowed.sum(axis=1, keepdims=True) for r in problem.rows]
     goal = problem.adjoint([u * g for u, g in zip(even, aims, strict=True)])
     tolerance = 1e-15 * float(np.linalg.norm(goal))
-    inverse = _preconditioner(problem, even)
+    inverse = _by_whole(problem, even) if goal.size <= MOST_WHOLE else _by_mean(problem, even)
     return conjugate_gradients(lambda v: problem.adjoint(_bent(problem, even, v)), goal, inverse, tolerance)[0]
 
 
@@ -134,40 +151,66 @@ def _row_by_row(problem: Problem, aims: Tables) -> Floats:
     return np.asarray(left.T @ np.concatenate(needed) / problem.scale)
 
 
+def _closed_in(problem: Problem, aims: Tables, found: Found) -> Found:
+    """What Newton's method came so near to that it may be reached: fitted, where that is nearer."""
+    if found.loss > CLOSE or problem.ridge:
+        return found
+    here = problem.point(found.w)
+    left = [centred(r, a - s) for r, a, s in zip(problem.rows, aims, problem.linear(found.w), strict=True)]
+    try:
+        there = problem.point(found.w + nearest(problem, left))
+    except KeyboardInterrupt:
+        return found
+    return _reached(problem, there, found.steps) if _off(problem, there) < min(CLOSE, _off(problem, here)) else found
+
+
+def _off(problem: Problem, at: Point) -> float:
+    """The largest difference of a weight from the wanted one."""
+    return max(float(np.abs(p - r.wanted).max(initial=0.0)) for p, r in zip(at.reached, problem.rows, strict=True))
+
+
+def _reached(problem: Problem, at: Point, steps: int) -> Found:
+    return Found(at.w, at.loss, at.loss, float(np.linalg.norm(problem.gradient(at))), steps)
+
+
 # Newton -------------------------------------------------------------------------------------------
 
 
 def newton(problem: Problem, best: Point, progress: Progress | None = None) -> Found:
     """Newton's method with conjugate gradients and halved steps; stops at a gap of ``GAP``, or where rounding rules.
 
-    Ctrl-C ends it with the best so far, ``finished`` False.
+    A step is as exact as the last one lets expect that it is of use, and as the proof needs it where that is near.
+    Ctrl-C ends the search with the best so far, ``finished`` False.
     """
-    gradient = problem.gradient(best)
-    inverse, products = None, MOST_PRODUCTS
-    gap, at, finished, polish = math.inf, 0, False, 0
+    gradient, inverse = problem.gradient(best), _by_mean(problem, best.reached)
+    bound, promised, at, n_products, finished = 0.0, math.inf, 0, 0, False  # no loss is less than 0
+    enough = 0.3 * (REPAIRED if problem.repairable else ROUNDING)
     try:
         for at in range(MOST_STEPS):
             size = float(np.linalg.norm(gradient))
-            if inverse is None or products > FEW_PRODUCTS:
-                inverse = _preconditioner(problem, best.reached)
-            enough = max(1e-15, min(0.1, math.sqrt(best.loss)) * 0.1 * size if size > 1e-3 else 1e-12 * size)
-            step, products = conjugate_gradients(problem.hessian_at(best), gradient, inverse, enough)
-            gap = certificate(problem, best, gradient, step)
+            if n_products > MANY_PRODUCTS:
+                inverse = _better_inverse(problem, best.reached)
+            tolerance = min(0.1, promised) * size if promised**2 > NEAR else min(0.1 * size, enough)
+            step, n_products = conjugate_gradients(problem.hessian_at(best), gradient, inverse, tolerance)
+            promised = 0.5 * float(np.vdot(gradient, step))
+            if promised <= NEAR and tolerance <= enough:
+                bound = max(bound, best.loss - certificate(problem, best, gradient, step))
             if progress is not None:
-                progress(at, best.loss, gap)
-            finished = gap <= GAP
-            polish += finished
-            moved = (
-                _polished(problem, best, step, size if polish < 4 else 0.0)
-                if finished
-                else _downhill(problem, best, gradient, step)
-            )
-            if moved is None:
+                progress(at, best.loss, best.loss - bound)
+            if best.loss - bound <= 2 * NEAR:
+                moved = _polished(problem, best, step, size)
+            else:
+                moved = _downhill(problem, best, gradient, step) or _downhill(
+                    problem, best, gradient, inverse(gradient)
+                )
+            if moved is not None:
+                best, gradient = moved, problem.gradient(moved)
+            finished = best.loss - bound <= GAP
+            if finished or moved is None:
                 break
-            best, gradient = moved, problem.gradient(moved)
     except KeyboardInterrupt:
-        gap = certificate(problem, best, problem.gradient(best), np.zeros(problem.shape))
-    return Found(best.w, best.loss, gap, float(np.linalg.norm(gradient)), at, finished)
+        finished = False
+    return Found(best.w, best.loss, max(0.0, best.loss - bound), float(np.linalg.norm(gradient)), at, finished)
 
 
 def _polished(problem: Problem, best: Point, step: Floats, size: float) -> Point | None:
@@ -189,16 +232,17 @@ def _downhill(problem: Problem, best: Point, gradient: Floats, step: Floats) -> 
 
 def certificate(problem: Problem, at: Point, gradient: Floats, step: Floats) -> float:
     """How much better than this point any other could be at most, in nats (see the top of this module)."""
-    plain = math.inf if problem.ridge else at.loss  # the wanted table is such a p′ itself
     bend = _bent(problem, at.reached, step)
+    if problem.repairable:
+        ((left, right),) = problem.key_blocks()
+        bend[0] += left @ (gradient - problem.adjoint(bend)) @ right.T / problem.scale
     most = max(float(np.max(b / np.where(p > 0, p, 1.0))) for p, b in zip(at.reached, bend, strict=True))
     size = 1.0 if most < 1 else 0.99 / most  # a table is not negative
     moments = gradient - size * problem.adjoint(bend)  # with the ridge's pull at w
+    if not problem.ridge and float(np.linalg.norm(moments)) > ROUNDING * max(1.0, problem.scale):
+        return at.loss  # the wanted table is such a p′ itself
     divergence = sum(_divergence(p - size * b, p) for p, b in zip(at.reached, bend, strict=True))
-    if problem.ridge:
-        return divergence + problem.price(moments)
-    known = float(np.linalg.norm(moments)) <= ROUNDING * max(1.0, problem.scale)
-    return min(plain, divergence) if known else plain
+    return min(at.loss, divergence + (problem.price(moments) if problem.ridge else 0.0))
 
 
 def _divergence(a: Floats, b: Floats) -> float:
@@ -213,26 +257,36 @@ def _divergence(a: Floats, b: Floats) -> float:
 # linear algebra -----------------------------------------------------------------------------------
 
 
-def _preconditioner(problem: Problem, reached: Tables) -> Callable[[Floats], Floats]:
-    """The inverse of the Hessian where that is cheap, else of something near it.
+def _by_mean(problem: Problem, weights: Tables) -> Callable[[Floats], Floats]:
+    """Near the inverse of the Hessian: the covariances of the keys under all rows are taken to be their mean."""
+    total = sum(_KeyCovariances(p, right).total() for p, (_, right) in zip(weights, problem.key_blocks(), strict=True))
+    mean = problem.scale**2 * np.asarray(total) / problem.n_rows
+    floor = 1e-8 * float(np.trace(mean)) / len(mean) + problem.ridge_floor + 1e-300
+    inverse = np.linalg.inv(mean + np.eye(len(mean)) * floor)
+    return lambda v: np.asarray(v @ inverse)
 
-    The Hessian is Σ left_i left_iᵀ ⊗ B_i with B_i the covariance of the keys under row i. Small ones are inverted whole;
-    independent rows one by one (exact but for the ridge); otherwise every B_i is taken to be their mean.
+
+def _better_inverse(problem: Problem, reached: Tables) -> Callable[[Floats], Floats]:
+    """The inverse of the Hessian Σ left_i left_iᵀ ⊗ B_i, B_i the covariance of the keys under row i, where it is affordable.
+
+    Small ones are inverted whole; independent rows one by one (exact but for the ridge).
     """
     n_left, n_right = problem.shape
-    covariances = [_KeyCovariances(p, right) for p, (_, right) in zip(reached, problem.key_blocks(), strict=True)]
-    scale, ridge = problem.scale**2, problem.ridge_floor + 1e-300
     if n_left * n_right <= MOST_WHOLE:
-        return _whole_inverse(problem, reached)
+        return _by_whole(problem, reached)
     if n_left == problem.n_rows and problem.n_rows * n_right**3 < MOST_ALONE:
-        left = problem.left.white
-        each = scale * np.concatenate([one.each() for one in covariances])
-        floor = 1e-8 * np.trace(each, axis1=1, axis2=2)[:, None, None] / n_right + ridge
-        inverses = np.linalg.inv(each + np.eye(n_right) * floor)
-        return lambda v: np.asarray(left.T @ np.matmul(inverses, (left @ v)[:, :, None])[:, :, 0])
-    mean = scale * np.asarray(sum(one.total() for one in covariances)) / problem.n_rows
-    inverse = np.linalg.inv(mean + np.eye(n_right) * (1e-8 * np.trace(mean) / n_right + ridge))
-    return lambda v: np.asarray(v @ inverse)
+        return _row_by_row_inverse(problem, reached)
+    return _by_mean(problem, reached)
+
+
+def _row_by_row_inverse(problem: Problem, reached: Tables) -> Callable[[Floats], Floats]:
+    left = problem.left.white
+    blocks = zip(reached, problem.key_blocks(), strict=True)
+    each = problem.scale**2 * np.concatenate([_KeyCovariances(p, right).each() for p, (_, right) in blocks])
+    width = each.shape[-1]
+    floor = 1e-8 * np.trace(each, axis1=1, axis2=2)[:, None, None] / width + problem.ridge_floor + 1e-300
+    inverses = np.linalg.inv(each + np.eye(width) * floor)
+    return lambda v: np.asarray(left.T @ np.matmul(inverses, (left @ v)[:, :, None])[:, :, 0])
 
 
 def whole_hessian(problem: Problem, weights: Tables) -> Floats:
@@ -246,13 +300,13 @@ def whole_hessian(problem: Problem, weights: Tables) -> Floats:
     return np.ascontiguousarray(whole.transpose(0, 2, 1, 3)).reshape(n_left * n_right, -1)
 
 
-def _whole_inverse(problem: Problem, weights: Tables) -> Callable[[Floats], Floats]:
+def _by_whole(problem: Problem, weights: Tables) -> Callable[[Floats], Floats]:
     """By Cholesky, with the ridge, and a floor under directions that no row sees."""
     from scipy.linalg import cho_factor, cho_solve
 
     hessian = whole_hessian(problem, weights)
     diagonal = hessian.ravel()[:: len(hessian) + 1]
-    diagonal += problem.pull(np.ones(problem.shape)).ravel() + 1e-13 * diagonal.max() + 1e-300
+    diagonal += problem.pull(np.ones(problem.shape)).ravel() + 1e-10 * diagonal.max() + 1e-300
     factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
     return lambda v: np.asarray(cho_solve(factor, v.ravel(), check_finite=False)).reshape(v.shape)
 
@@ -283,19 +337,24 @@ def conjugate_gradients(
     tolerance: float,
     most: int = MOST_PRODUCTS,
 ) -> tuple[Floats, int]:
-    """The x with product(x) = goal, and the number of products it took, by preconditioned conjugate gradients from 0 (so that x stays in the range)."""
+    """The x with product(x) = goal, and the number of products, by preconditioned conjugate gradients from 0.
+
+    From 0, so that x has no part that the product takes to 0; ends where only such parts are left, which are rounding.
+    """
     x = np.zeros_like(goal)
     residual = goal.copy()
     ready = inverse(residual)
     direction = ready.copy()
     energy = float(np.vdot(residual, ready))
-    n_products = 0
+    n_products, steepest = 0, 0.0
     while n_products < most:
         if float(np.vdot(residual, residual)) <= tolerance**2 or energy <= 0:
             break
         bent = product(direction)
         curvature = float(np.vdot(direction, bent))
-        if not curvature > 0:
+        steep = curvature / float(np.vdot(direction, direction))
+        steepest = max(steepest, steep)
+        if not steep > FLAT * steepest:
             break
         length = energy / curvature
         x += length * direction

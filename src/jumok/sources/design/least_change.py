@@ -13,27 +13,28 @@ import numpy as np
 
 from ...trace import Floats
 from .convex import MOST_WHOLE, conjugate_gradients, nearest, whole_hessian
-from .problem import RANK_TOLERANCE, Problem, Tables, centred
+from .problem import RANK_TOLERANCE, Problem, Tables, centred, covariance
 
 __all__ = ["least_change"]
 
 HIDDEN = 1e-10  # of the largest eigenvalue: what is below is not seen
 TOLERANCE = 1e-12
-MOST_PRODUCTS = 5000
-UNIQUE = 1e-8  # where a random change is found again from its scores this well, none is hidden
+MOST_PRODUCTS = 1000
 
 
 def least_change(problem: Problem, w: Floats) -> Floats:
-    """The w with the scores of this one, up to a constant a row, whose W is least in the embeddings' coordinates."""
+    """The w with the scores of this one, up to a constant a row, whose W is least in the embeddings' coordinates.
+
+    With many unknowns, Ctrl-C leaves w as it is.
+    """
     if not w.size or not problem.masked or problem.ridge:
         return w
     if w.size <= MOST_WHOLE:
         return _by_null_space(problem, w)
-    if problem.left.rank == problem.n_rows:
-        return _within(problem, w, _hidden_by_rows(problem))
-    if _everything_is_seen(problem):
+    try:
+        return _within(problem, w) if problem.left.rank == problem.n_rows else _grown(problem, w)
+    except KeyboardInterrupt:
         return w
-    return _within(problem, w, lambda v: v - nearest(problem, _seen(problem, problem.linear(v))))
 
 
 def _by_null_space(problem: Problem, w: Floats) -> Floats:
@@ -71,13 +72,13 @@ def _hidden_by_rows(problem: Problem) -> Callable[[Floats], Floats]:
     return hidden
 
 
-def _within(problem: Problem, w: Floats, hidden: Callable[[Floats], Floats]) -> Floats:
-    """The least w + change with the change in what is hidden, by conjugate gradients."""
+def _within(problem: Problem, w: Floats) -> Floats:
+    """Independent rows: the least w + change with the change in what is hidden, by conjugate gradients."""
+    hidden = _hidden_by_rows(problem)
     stretch = 1 / np.outer(problem.left.sizes, problem.right.sizes) ** 2
-    goal = hidden(stretch * w)
     change, _ = conjugate_gradients(
         lambda v: hidden(stretch * v),
-        goal,
+        hidden(stretch * w),
         lambda v: hidden(v / stretch),
         TOLERANCE * float(np.linalg.norm(stretch * w)),
         MOST_PRODUCTS,
@@ -85,10 +86,24 @@ def _within(problem: Problem, w: Floats, hidden: Callable[[Floats], Floats]) -> 
     return w - hidden(change)
 
 
-def _everything_is_seen(problem: Problem) -> bool:
-    probe = np.random.default_rng(0).standard_normal(problem.shape)
-    again = nearest(problem, _seen(problem, problem.linear(probe)))
-    return float(np.linalg.norm(again - probe)) <= UNIQUE * float(np.linalg.norm(probe))
+def _grown(problem: Problem, w: Floats) -> Floats:
+    """Dependent rows: what is seen of w, fitted from 0 in the embeddings' coordinates, where such a fit stays least.
+
+    What embeddings that are nearly dependent leave unfitted is fitted in white coordinates, so that no score moves.
+    """
+    even = _even(problem)
+    sizes = np.outer(problem.left.sizes, problem.right.sizes)
+    sizes /= sizes.max()
+
+    def bent(v: Floats) -> Floats:
+        moved = [covariance(u, s) for u, s in zip(even, problem.linear(v), strict=True)]
+        return problem.adjoint(moved)
+
+    goal = sizes * bent(w)
+    tolerance = TOLERANCE * float(np.linalg.norm(goal))
+    grown, _ = conjugate_gradients(lambda v: sizes * bent(sizes * v), goal, lambda v: v, tolerance, MOST_PRODUCTS)
+    least = sizes * grown
+    return least + nearest(problem, _seen(problem, problem.linear(w - least)))
 
 
 def _even(problem: Problem) -> Tables:

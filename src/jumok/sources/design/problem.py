@@ -95,6 +95,7 @@ class Problem:
         self._rights = _split(self.right.white, [len(r.right) for r in rows])
         self._scaled = [(scale * left, right) for left, right in zip(self._lefts, self._rights, strict=True)]
         self._stretch = 1 / np.outer(self.left.sizes, self.right.sizes) ** 2  # of ‖·‖² in the embeddings' coordinates
+        self._masked = any(not r.allowed.all() for r in rows)
         self.entropy = sum(float(_entropy(r.wanted).sum()) for r in rows)
 
     @property
@@ -110,7 +111,12 @@ class Problem:
     @property
     def masked(self) -> bool:
         """True where some wanted row may not read every key of its sentence."""
-        return any(not r.allowed.all() for r in self.rows)
+        return self._masked
+
+    @property
+    def repairable(self) -> bool:
+        """True where every moment can be made good alone: one sentence of which every row may read every key."""
+        return len(self.rows) == 1 and not self.masked and not self.ridge
 
     def linear(self, w: Floats) -> Tables:
         """(row, key) What w adds to the scaled scores."""
@@ -157,8 +163,13 @@ class Problem:
 
     def hessian(self, reached: Tables, step: Floats) -> Floats:
         """The Hessian of ``loss`` at what is reached, times a step."""
-        moved = [covariance(p, s) for p, s in zip(reached, self.linear(step), strict=True)]
-        return self.adjoint(moved) + self.pull(step) if self.ridge else self.adjoint(moved)
+        total = self.pull(step) if self.ridge else np.zeros(self.shape)
+        for (left, right), p in zip(self._scaled, reached, strict=True):
+            moved = left @ step @ right.T  # in place from here on: this is where the time goes
+            moved *= p
+            moved -= p * moved.sum(axis=1, keepdims=True)
+            total += left.T @ moved @ right
+        return total
 
     def hessian_at(self, at: Point) -> Callable[[Floats], Floats]:
         """The Hessian at a point, as a function of a step."""

@@ -114,28 +114,40 @@ def _number(weight: Any, query: Any, key: Any) -> float:
 
 
 def _wish(said: Floats, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_]) -> Wish:
+    given = ~np.isnan(said)
+    rows = np.flatnonzero(given.any(axis=1))
+    weights, given, may = np.where(given, said, 0.0)[rows], given[rows], allowed[rows]
+    totals = weights.sum(axis=1)
+    for at in np.flatnonzero(_wrong(weights, totals, given, may)):
+        _refuse(said[rows[at]], int(rows[at]), tokens, may[at])
+    left_out = may & ~given
+    remains = np.where(np.abs(totals - 1) <= SLACK, 0.0, np.maximum(0.0, 1 - totals))
+    shares = remains / np.maximum(1, left_out.sum(axis=1))
+    wanted = np.where(left_out, shares[:, None], np.where(may, weights, 0.0))
+    whole = wanted.sum(axis=1, keepdims=True)
+    for at in np.flatnonzero(whole[:, 0] == 0):
+        _refuse_forbidden(int(rows[at]), tokens)
     table = np.full(said.shape, np.nan)
-    shared: dict[int, float] = {}
-    zeros: list[tuple[int, int]] = []
-    forbidden: list[tuple[int, int, float]] = []
-    rows = [int(i) for i in np.flatnonzero(~np.all(np.isnan(said), axis=1))]
-    for i in rows:
-        _check(said[i], i, tokens, allowed[i])
-        given = ~np.isnan(said[i])
-        left_out = allowed[i] & ~given
-        total = math.fsum(said[i][given])
-        remains = 0.0 if abs(total - 1) <= SLACK else max(0.0, 1 - total)
-        row = np.where(given & allowed[i], said[i], 0.0)
-        if left_out.any():
-            shared[i] = remains / int(left_out.sum())
-            row[left_out] = shared[i]
-        forbidden += [(i, int(j), float(said[i, j])) for j in np.flatnonzero(given & ~allowed[i] & (said[i] > 0))]
-        table[i] = row / _positive(row.sum(), i, tokens)
-        zeros += [(i, int(j)) for j in np.flatnonzero(allowed[i] & (row == 0))]
-    return Wish(table, tuple(rows), shared, tuple(zeros), tuple(forbidden))
+    table[rows] = wanted / whole
+    return Wish(
+        table,
+        tuple(rows.tolist()),
+        {int(rows[at]): float(shares[at]) for at in np.flatnonzero(left_out.any(axis=1))},
+        tuple((int(rows[at]), int(key)) for at, key in np.argwhere(may & (wanted == 0))),
+        tuple(
+            (int(rows[at]), int(key), float(weights[at, key])) for at, key in np.argwhere(given & ~may & (weights > 0))
+        ),
+    )
 
 
-def _check(row: Floats, query: int, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_]) -> None:
+def _wrong(weights: Floats, totals: Floats, given: npt.NDArray[np.bool_], may: npt.NDArray[np.bool_]) -> Any:
+    """(row,) True where a row cannot be what somebody wants."""
+    bad = np.any((weights < 0) | ~np.isfinite(weights), axis=1)
+    whole = ~np.any(may & ~given, axis=1)
+    return bad | (totals > 1 + SLACK) | (whole & (totals < 1 - SLACK)) | ~may.any(axis=1)
+
+
+def _refuse(row: Floats, query: int, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_]) -> None:
     given = row[~np.isnan(row)]
     who = tokens[query].text
     bad = given[(given < 0) | ~np.isfinite(given)]
@@ -145,25 +157,22 @@ def _check(row: Floats, query: int, tokens: Sequence[Token], allowed: npt.NDArra
             en=f"the wanted weight of {who!r} for {key!r} is {bad[0]:g}; weights are from 0 to 1.",
             ko=f"{who!r}이(가) {key!r}에 바라는 가중치가 {bad[0]:g}입니다. 가중치는 0부터 1까지입니다.",
         )
-    total = math.fsum(given)
-    whole = not np.any(allowed & np.isnan(row))
-    if total > 1 + SLACK or (whole and total < 1 - SLACK):
-        raise InputError(
-            en=f"the wanted weights of {who!r} sum to {total:.7g}, not to 1. Change one of them"
-            f"{'' if whole else ', or leave tokens out: they share what remains'}.",
-            ko=f"{who!r}의 바라는 가중치 합이 1이 아니라 {total:.7g}입니다. 하나를 고치십시오"
-            f"{'' if whole else '. 빼 둔 토큰은 나머지를 고르게 나누어 갖습니다'}.",
-        )
     if not allowed.any():
         raise InputError(
             en=f"{who!r} has a wanted row, but the rule lets it read nothing. Leave the row free, or change the rule.",
             ko=f"{who!r}에 바라는 행이 있지만 규칙에 따라 볼 수 있는 토큰이 없습니다. 행을 비워 두거나 규칙을 바꾸십시오.",
         )
+    total = math.fsum(given)
+    whole = not np.any(allowed & np.isnan(row))
+    raise InputError(
+        en=f"the wanted weights of {who!r} sum to {total:.7g}, not to 1. Change one of them"
+        f"{'' if whole else ', or leave tokens out: they share what remains'}.",
+        ko=f"{who!r}의 바라는 가중치 합이 1이 아니라 {total:.7g}입니다. 하나를 고치십시오"
+        f"{'' if whole else '. 빼 둔 토큰은 나머지를 고르게 나누어 갖습니다'}.",
+    )
 
 
-def _positive(total: float, query: int, tokens: Sequence[Token]) -> float:
-    if total > 0:
-        return total
+def _refuse_forbidden(query: int, tokens: Sequence[Token]) -> None:
     who = tokens[query].text
     raise InputError(
         en=f"all that {who!r} wants to read is forbidden by the rule, so nothing is left to reach. Change the row or the rule.",
