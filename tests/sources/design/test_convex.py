@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import jumok
 from design_tables import RULES, Independent, allowed_of, bias_of, divergence, embeddings, reached_by, wanted
 from jumok.sources.design import convex
-from jumok.sources.design.convex import certificate, conjugate_gradients, newton, solve
+from jumok.sources.design.convex import by_mean, certificate, conjugate_gradients, newton, solve
 from jumok.sources.design.problem import Problem, Rows
 
 MASKS = ["everything", "causal", "window", "documents", "alibi", "causal alibi"]
@@ -163,7 +163,8 @@ def test_a_search_that_is_cut_short_says_how_far_it_may_be(monkeypatch, mask, ri
     best = solve(task)
     told = []
     monkeypatch.setattr(convex, "MOST_STEPS", steps)
-    found = newton(task, task.point(np.zeros(task.shape)), lambda *a: told.append(a))
+    start = task.point(np.zeros(task.shape))
+    found = newton(task, start, by_mean(task, start.reached), lambda *a: told.append(a))
     assert len(told) <= steps
     assert found.finished == (found.gap <= 1e-9)
     assert found.finished or steps < 9

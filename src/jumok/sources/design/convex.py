@@ -23,6 +23,7 @@ from .problem import Point, Problem, Tables, centred, covariance
 
 __all__ = [
     "Found",
+    "by_mean",
     "certificate",
     "conjugate_gradients",
     "goals",
@@ -33,9 +34,9 @@ __all__ = [
 ]
 
 GAP = 1e-9  # nats: Newton's method stops here
-NEAR = 1e-6  # nats that a step promises: below, the proof is tried
+NEAR = 5e-6  # nats that a step promises: below, the proof is tried
 ROUNDING = 1e-11  # moments that differ by no more are equal
-REPAIRED = 1e-9  # moments that differ by no more are made equal where that is simple
+REPAIRED = 1e-7  # moments that differ by no more are made equal where that is simple
 MOST_STEPS = 100
 MOST_PRODUCTS = 600  # of the Hessian, for one step
 MANY_PRODUCTS = 30  # of the Hessian: with more, its inverse is made anew, and a better one
@@ -66,6 +67,7 @@ class Found:
 
 
 Progress = Callable[[int, float, float], None]  # step, loss, gap
+Inverse = Callable[[Floats], Floats]  # of a symmetric map, or near it
 
 
 def solve(problem: Problem, start: Floats | None = None, progress: Progress | None = None) -> Found:
@@ -83,13 +85,15 @@ def solve(problem: Problem, start: Floats | None = None, progress: Progress | No
         points.append(problem.point(closed))
         if _off(problem, points[-1]) <= REACHED and not problem.ridge:
             return _reached(problem, points[-1], 0)
+    inverse = by_mean(problem, [r.wanted for r in problem.rows])
     if start is None:
-        points.append(problem.point(_weighted_fit(problem, aims, 0.1 if problem.repairable else 0.01)))
+        tolerance = 0.1 if problem.repairable else 0.01
+        points.append(problem.point(_weighted_fit(problem, aims, inverse, tolerance)))
         if closed is None and points[-1].loss < PROMISING * zero.loss:
             points.append(problem.point(nearest(problem, aims)))
             if _off(problem, points[-1]) <= REACHED and not problem.ridge:
                 return _reached(problem, points[-1], 0)
-    found = newton(problem, min(points, key=lambda point: point.loss), progress)
+    found = newton(problem, min(points, key=lambda point: point.loss), inverse, progress)
     return _closed_in(problem, aims, found) if closed is None and found.finished else found
 
 
@@ -113,14 +117,12 @@ def _closed_fit(problem: Problem, aims: Tables) -> Floats | None:
     return _row_by_row(problem, aims) if problem.left.rank == problem.n_rows else None
 
 
-def _weighted_fit(problem: Problem, aims: Tables, tolerance: float) -> Floats:
+def _weighted_fit(problem: Problem, aims: Tables, inverse: Inverse, tolerance: float) -> Floats:
     """A cell counted by its wanted weight: Newton's first step from the wanted table itself, to a relative tolerance."""
     wanted = [r.wanted for r in problem.rows]
     goal = problem.adjoint([covariance(a, g) for a, g in zip(wanted, aims, strict=True)])
-    size = float(np.linalg.norm(goal))
-    return conjugate_gradients(lambda v: problem.hessian(wanted, v), goal, _by_mean(problem, wanted), tolerance * size)[
-        0
-    ]
+    enough = tolerance * float(np.linalg.norm(goal))
+    return conjugate_gradients(lambda v: problem.hessian(wanted, v), goal, inverse, enough)[0]
 
 
 def nearest(problem: Problem, aims: Tables) -> Floats:
@@ -128,7 +130,7 @@ def nearest(problem: Problem, aims: Tables) -> Floats:
     even = [r.allowed / r.allowed.sum(axis=1, keepdims=True) for r in problem.rows]
     goal = problem.adjoint([u * g for u, g in zip(even, aims, strict=True)])
     tolerance = 1e-15 * float(np.linalg.norm(goal))
-    inverse = _by_whole(problem, even) if goal.size <= MOST_WHOLE else _by_mean(problem, even)
+    inverse = _by_whole(problem, even) if goal.size <= MOST_WHOLE else by_mean(problem, even)
     return conjugate_gradients(lambda v: problem.adjoint(_bent(problem, even, v)), goal, inverse, tolerance)[0]
 
 
@@ -176,13 +178,15 @@ def _reached(problem: Problem, at: Point, steps: int) -> Found:
 # Newton -------------------------------------------------------------------------------------------
 
 
-def newton(problem: Problem, best: Point, progress: Progress | None = None) -> Found:
+def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress | None = None) -> Found:
     """Newton's method with conjugate gradients and halved steps; stops at a gap of ``GAP``, or where rounding rules.
 
     A step is as exact as the last one lets expect that it is of use, and as the proof needs it where that is near.
     Ctrl-C ends the search with the best so far, ``finished`` False.
+
+    inverse : something near the inverse of the Hessian
     """
-    gradient, inverse = problem.gradient(best), _by_mean(problem, best.reached)
+    gradient = problem.gradient(best)
     bound, promised, at, n_products, finished = 0.0, math.inf, 0, 0, False  # no loss is less than 0
     enough = 0.3 * (REPAIRED if problem.repairable else ROUNDING)
     try:
@@ -257,7 +261,7 @@ def _divergence(a: Floats, b: Floats) -> float:
 # linear algebra -----------------------------------------------------------------------------------
 
 
-def _by_mean(problem: Problem, weights: Tables) -> Callable[[Floats], Floats]:
+def by_mean(problem: Problem, weights: Tables) -> Inverse:
     """Near the inverse of the Hessian: the covariances of the keys under all rows are taken to be their mean."""
     total = sum(_KeyCovariances(p, right).total() for p, (_, right) in zip(weights, problem.key_blocks(), strict=True))
     mean = problem.scale**2 * np.asarray(total) / problem.n_rows
@@ -266,7 +270,7 @@ def _by_mean(problem: Problem, weights: Tables) -> Callable[[Floats], Floats]:
     return lambda v: np.asarray(v @ inverse)
 
 
-def _better_inverse(problem: Problem, reached: Tables) -> Callable[[Floats], Floats]:
+def _better_inverse(problem: Problem, reached: Tables) -> Inverse:
     """The inverse of the Hessian Σ left_i left_iᵀ ⊗ B_i, B_i the covariance of the keys under row i, where it is affordable.
 
     Small ones are inverted whole; independent rows one by one (exact but for the ridge).
@@ -276,10 +280,10 @@ def _better_inverse(problem: Problem, reached: Tables) -> Callable[[Floats], Flo
         return _by_whole(problem, reached)
     if n_left == problem.n_rows and problem.n_rows * n_right**3 < MOST_ALONE:
         return _row_by_row_inverse(problem, reached)
-    return _by_mean(problem, reached)
+    return by_mean(problem, reached)
 
 
-def _row_by_row_inverse(problem: Problem, reached: Tables) -> Callable[[Floats], Floats]:
+def _row_by_row_inverse(problem: Problem, reached: Tables) -> Inverse:
     left = problem.left.white
     blocks = zip(reached, problem.key_blocks(), strict=True)
     each = problem.scale**2 * np.concatenate([_KeyCovariances(p, right).each() for p, (_, right) in blocks])
@@ -300,7 +304,7 @@ def whole_hessian(problem: Problem, weights: Tables) -> Floats:
     return np.ascontiguousarray(whole.transpose(0, 2, 1, 3)).reshape(n_left * n_right, -1)
 
 
-def _by_whole(problem: Problem, weights: Tables) -> Callable[[Floats], Floats]:
+def _by_whole(problem: Problem, weights: Tables) -> Inverse:
     """By Cholesky, with the ridge, and a floor under directions that no row sees."""
     from scipy.linalg import cho_factor, cho_solve
 
@@ -333,7 +337,7 @@ class _KeyCovariances:
 def conjugate_gradients(
     product: Callable[[Floats], Floats],
     goal: Floats,
-    inverse: Callable[[Floats], Floats],
+    inverse: Inverse,
     tolerance: float,
     most: int = MOST_PRODUCTS,
 ) -> tuple[Floats, int]:

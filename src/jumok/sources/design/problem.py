@@ -95,6 +95,7 @@ class Problem:
         self._rights = _split(self.right.white, [len(r.right) for r in rows])
         self._scaled = [(scale * left, right) for left, right in zip(self._lefts, self._rights, strict=True)]
         self._stretch = 1 / np.outer(self.left.sizes, self.right.sizes) ** 2  # of ‖·‖² in the embeddings' coordinates
+        self._ones = [np.ones(len(right)) for right in self._rights]
         self._masked = any(not r.allowed.all() for r in rows)
         self.entropy = sum(float(_entropy(r.wanted).sum()) for r in rows)
 
@@ -133,13 +134,15 @@ class Problem:
         """What w reaches, and how far that is from the wanted table."""
         loss = -self.entropy + 0.5 * self.ridge * (float(np.sum(self._stretch * w**2)) if self.ridge else 0.0)
         reached: list[Floats] = []
-        for r, added in zip(self.rows, self.linear(w), strict=True):
-            scores = r.base + added
-            scores -= scores.max(axis=1, keepdims=True)
+        for r, scores, ones in zip(self.rows, self.linear(w), self._ones, strict=True):
+            scores += r.base
+            scores -= scores.max(axis=1)[:, None]
             grown = np.exp(scores)
-            total = grown.sum(axis=1, keepdims=True)
-            reached.append(grown / total)
-            np.maximum(scores, LEAST, out=scores)  # −inf times a wanted 0 is 0
+            total = grown @ ones
+            grown /= total[:, None]
+            reached.append(grown)
+            if self.masked:
+                np.maximum(scores, LEAST, out=scores)  # −inf times a wanted 0 is 0
             loss += float(np.log(total).sum() - np.vdot(r.wanted, scores))
         return Point(w, reached, max(0.0, loss))
 
@@ -164,10 +167,10 @@ class Problem:
     def hessian(self, reached: Tables, step: Floats) -> Floats:
         """The Hessian of ``loss`` at what is reached, times a step."""
         total = self.pull(step) if self.ridge else np.zeros(self.shape)
-        for (left, right), p in zip(self._scaled, reached, strict=True):
+        for (left, right), p, ones in zip(self._scaled, reached, self._ones, strict=True):
             moved = left @ step @ right.T  # in place from here on: this is where the time goes
             moved *= p
-            moved -= p * moved.sum(axis=1, keepdims=True)
+            moved -= p * (moved @ ones)[:, None]
             total += left.T @ moved @ right
         return total
 
