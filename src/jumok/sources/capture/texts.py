@@ -1,0 +1,131 @@
+"""Text → what a model is given, and the tokens as a reader should see them, with their place in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import InputError
+from ...tokens import Token
+
+__all__ = ["Encoded", "encoded"]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One batch of texts.
+
+    inputs : what the model is called with: input_ids and what else the tokenizer gives
+    tokens : (text, token) pieces with spans; padding too
+    real : (text, token) False where a token is padding
+    special : True where the tokenizer added tokens of its own
+    unknown : (text,) the share of tokens that stand for text the vocabulary does not know
+    """
+
+    inputs: dict[str, Any]
+    tokens: list[list[Token]]
+    real: list[list[bool]]
+    special: bool
+    unknown: list[float]
+
+
+def encoded(tokenizer: Any, texts: Sequence[str]) -> Encoded:
+    """Texts through a tokenizer: of transformers, of tokenizers, or anything with ``encode`` and ``decode``.
+
+    Errors: ``InputError`` for an empty text, or a tokenizer of another kind.
+    """
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise InputError(
+                en=f"capture expects a text that is not empty, got {text!r}.",
+                ko=f"capture에는 비어 있지 않은 글이 필요한데 {text!r}이(가) 왔습니다.",
+            )
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        return _transformers(tokenizer, texts)
+    if hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "id_to_token"):
+        return _tokenizers(tokenizer, texts)
+    if hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode"):
+        return _plain(tokenizer, texts)
+    raise InputError(
+        en=f"tokenizer expects one of transformers or tokenizers, or an object with encode and decode, got "
+        f"{type(tokenizer).__name__}.",
+        ko=f"tokenizer에는 transformers나 tokenizers의 토크나이저, 또는 encode와 decode가 있는 객체가 필요한데 "
+        f"{type(tokenizer).__name__}이(가) 왔습니다.",
+    )
+
+
+def _transformers(tokenizer: Any, texts: Sequence[str]) -> Encoded:
+    fast = bool(getattr(tokenizer, "is_fast", False))
+    several = len(texts) > 1
+    if several and tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    made = tokenizer(
+        list(texts), return_tensors="pt", padding=several, return_offsets_mapping=fast, return_special_tokens_mask=True
+    )
+    offsets = made.pop("offset_mapping").tolist() if fast else None
+    special = made.pop("special_tokens_mask").tolist()
+    rows = made["input_ids"].tolist()
+    real = made["attention_mask"].bool().tolist() if "attention_mask" in made else [[True] * len(row) for row in rows]
+    tokens = [
+        [
+            Token(_text(piece), _span(offsets, i, j, bool(special[i][j])))
+            for j, piece in enumerate(tokenizer.convert_ids_to_tokens(row))
+        ]
+        for i, row in enumerate(rows)
+    ]
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    shares = [sum(one == unknown for one in row) / max(1, len(row)) for row in rows]
+    return Encoded(dict(made), tokens, real, any(map(any, special)), shares)
+
+
+def _tokenizers(tokenizer: Any, texts: Sequence[str]) -> Encoded:
+    import torch
+
+    if len(texts) > 1:
+        tokenizer.enable_padding()
+    found = tokenizer.encode_batch(list(texts))
+    tokens = [
+        [
+            Token(_text(piece), None if special else tuple(span))
+            for piece, span, special in zip(one.tokens, one.offsets, one.special_tokens_mask, strict=True)
+        ]
+        for one in found
+    ]
+    inputs = {"input_ids": torch.tensor([one.ids for one in found])}
+    if len(texts) > 1:
+        inputs["attention_mask"] = torch.tensor([one.attention_mask for one in found])
+    real = [[bool(a) for a in one.attention_mask] for one in found]
+    return Encoded(inputs, tokens, real, any(any(one.special_tokens_mask) for one in found), [0.0] * len(found))
+
+
+def _plain(tokenizer: Any, texts: Sequence[str]) -> Encoded:
+    """Anything with encode and decode; the texts have to be of one length, since nobody knows its padding."""
+    import torch
+
+    rows = [list(tokenizer.encode(text)) for text in texts]
+    if len({len(row) for row in rows}) != 1:
+        raise InputError(
+            en="texts of different lengths need a tokenizer that pads. Capture them one by one.",
+            ko="길이가 다른 글을 한 번에 읽으려면 채우기(padding)를 하는 토크나이저가 필요합니다. 하나씩 읽으십시오.",
+        )
+    tokens = []
+    for text, row in zip(texts, rows, strict=True):
+        at, mine = 0, []
+        for one in row:
+            piece = str(tokenizer.decode([one]))
+            place = text.find(piece, at) if piece else -1
+            mine.append(Token(piece, (place, place + len(piece)) if place >= 0 else None))
+            at = place + len(piece) if place >= 0 else at
+        tokens.append(mine)
+    return Encoded({"input_ids": torch.tensor(rows)}, tokens, [[True] * len(row) for row in rows], False, [0.0] * len(rows))
+
+
+def _text(piece: Any) -> str:
+    """A piece as text that can be kept: half of a surrogate pair is spelled out."""
+    text = piece.decode("utf-8", "backslashreplace") if isinstance(piece, bytes) else str(piece)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _span(offsets: Any, i: int, j: int, special: bool) -> tuple[int, int] | None:
+    return None if offsets is None or special else (int(offsets[i][j][0]), int(offsets[i][j][1]))
