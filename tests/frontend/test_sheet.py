@@ -95,7 +95,7 @@ def test_an_address_leads_to_the_same_sheet(report: Report) -> None:
 def test_a_file_of_an_unedited_example_says_what_the_packaged_one_says(report: Report) -> None:
     for name in jumok.sources.example.names():
         said, expected = parse(report[name]["unedited"]["yaml"], name), jumok.load(name)
-        for part in ("tokens", "dimensions", "sentence", "title", "meaning", "focus", "pair"):
+        for part in ("tokens", "dimensions", "sentence", "title", "meaning", "focus", "pair", "wanted"):
             assert getattr(said, part) == getattr(expected, part), (name, part)
 
 
@@ -114,6 +114,7 @@ weights:
   w_q: {rows: {Action: {Person: 4.605, Action: 1.833, Knowledge: 6.628, Method: 4.394}}, otherwise: identity}
   w_k: identity
   w_v: {diagonal: {Knowledge: 3, Method: 2}, otherwise: 1}
+wanted: {studies: {The: 0.02, student: 0.2, studies: 0.05, deep learning: 0.55, carefully: 0.18}}
 focus: studies
 meaning:
   Person: {en: who, ko: 누가}

@@ -3,8 +3,8 @@
  * As explanation/why_query.py: weights → logs → a shift that softmax does not see → × √d_k → what q · k must give.
  */
 
-import { namesOf } from "../engine/path";
-import type { Layer, Table } from "../engine/record";
+import { kvHeadOf, namesOf } from "../engine/path";
+import type { Layer } from "../engine/record";
 import { biasAt, scaleOf } from "../engine/rule";
 import { filled, SLACK, type WantedRow } from "../engine/wanted";
 import { dimsOf, isZero, rowOfTable, sum, termsOf } from "./arrays";
@@ -89,6 +89,16 @@ class Wish {
     return this.at.map((key, place) => [this.asked.keys[key], numbers[place]]);
   }
 
+  /** Whether W_K of this head is the identity. */
+  get areKeysX(): boolean {
+    const { heads, q } = this.asked.layer;
+    if (heads === null || heads.rotation !== null || heads.b_k !== null || heads.w_k.rows !== q.width) return false;
+    const { columns, values } = heads.w_k;
+    const first = q.width * kvHeadOf(this.asked.layer, this.head);
+    const isUnit = (row: number, column: number): boolean => values[row * columns + first + column] === Number(row === column);
+    return [...Array(q.width ** 2).keys()].every((at) => isUnit(Math.floor(at / q.width), at % q.width));
+  }
+
   score(key: number): number {
     return this.asked.row(this.head).scores[key];
   }
@@ -129,10 +139,10 @@ function* query(wish: Wish): Facts {
     yield wish.fact("why.missed", { key: worst, off, scores: wish.named(at.map((key) => wish.score(key))) });
     return;
   }
-  const names = namesOf(asked.layer, "q");
-  yield wish.fact(isIdentity(asked.layer.heads?.w_k, asked.layer.q.width) ? "why.keys.identity" : "why.keys", {});
+  const names = wish.areKeysX ? namesOf(asked.layer, "q") : null;
+  yield wish.fact(wish.areKeysX ? "why.keys.identity" : "why.keys", {});
   for (const key of at) {
-    const terms = termsOf(asked.q(head), asked.k(head, key), names);
+    const terms = termsOf(asked.q(head), asked.k(head, key), names, 0);
     const kind = terms.length > 0 ? "why.key" : "why.key.silent";
     yield wish.fact(kind, { key: asked.keys[key], terms, score: wish.score(key) });
   }
@@ -140,11 +150,6 @@ function* query(wish: Wish): Facts {
   else yield wish.fact("why.query", { dims: dimsOf(asked.q(head), names) });
   yield* rowsOfW_Q(wish);
   if (off > REACHED) yield wish.fact("why.rounded", { key: worst, off });
-}
-
-function isIdentity(w: Table | undefined, n: number): boolean {
-  if (w?.rows !== n || w.columns !== n) return false;
-  return w.values.every((value: number, at: number) => value === Number(at % (n + 1) === 0));
 }
 
 function* rowsOfW_Q(wish: Wish): Facts {
