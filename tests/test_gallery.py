@@ -45,6 +45,15 @@ def test_a_file_holds_what_its_design_gives(name):
     assert np.abs(last(example)[rows] - found.reached[0, rows]).max() < 1e-4
 
 
+@pytest.mark.parametrize("name", GALLERY)
+def test_what_is_only_rounding_is_0(name):
+    """So that a design can be read: every entry that the file has as 0 is exactly 0, or is too small for three decimals."""
+    example = load(name)
+    found, block = designed(example), example.layers[-1]
+    small = np.abs(found.w_q[(block.w_q == 0) & (found.w_q != 0)])
+    assert np.all(small > 1e-9)
+
+
 @pytest.mark.parametrize("name", [name for name in GALLERY if name not in REASONS])
 def test_a_wanted_table_is_reached(name):
     example = load(name)

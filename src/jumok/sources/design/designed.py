@@ -35,6 +35,7 @@ __all__ = ["Design", "HeadFound", "design"]
 
 RIDGE = 1e-8
 ROUNDED = 1e-10  # a split that reaches the optimum this well is kept
+NOTHING = 1e-12  # of the largest entry: what is below, and changes no weight by more, is rounding
 EXACT = 1e-7  # the largest difference at which a table counts as reached
 
 
@@ -299,6 +300,7 @@ class _Task:
                 w, limited = low_rank(problem, w, self.d_k), True
                 loss = problem.point(w).loss
         w_q, w_k, split = self._split(problem, near, w, head)
+        w_q, w_k = self._tidied((w_q, w_k), head)
         bound = max(0.0, found.loss - found.gap)
         return w_q, w_k, HeadFound(
             loss, bound, max(0.0, loss - bound), found.gradient, rank, limited, problem.ridge, split, found.steps,
@@ -355,6 +357,14 @@ class _Task:
         careful = _careful_split(np.concatenate([s.x for s in self.sentences]), problem, near, w, self.d_k)
         better = _off(self.reach(careful, head), goal) < _off(self.reach(sides, head), goal)
         return (*careful, "balanced") if better else (*sides, split)
+
+    def _tidied(self, sides: tuple[Floats, Floats], head: int) -> tuple[Floats, Floats]:
+        """The sides with 0 where an entry is nothing but rounding, so that they can be read; a given side as it is."""
+        q, k = (
+            side if self.fixed == name else np.where(np.abs(side) > NOTHING * np.abs(side).max(initial=0.0), side, 0.0)
+            for name, side in zip(("w_q", "w_k"), sides, strict=True)
+        )
+        return (q, k) if _off(self.reach((q, k), head), self.reach(sides, head)) <= NOTHING else sides
 
     def reach(self, sides: tuple[Floats, Floats], head: int) -> list[Floats]:
         """(row, key) What W_Q and W_K give the wanted rows of each sentence, multiplied out as a Trace does."""
