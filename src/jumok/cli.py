@@ -41,12 +41,10 @@ def run(arguments: Sequence[str]) -> int:
     _never_stumble(sys.stdout, sys.stderr)
     try:
         lang = _language_of(arguments)
-        _commands(lang).main(args=list(arguments), prog_name="jumok", standalone_mode=False)
+        code = _commands(lang).main(args=list(arguments), prog_name="jumok", standalone_mode=False)
         sys.stdout.flush()
     except JumokError as error:
         return _refused(error.text(lang))
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
     except click.UsageError as error:
         command = "jumok" if error.ctx is None else error.ctx.command_path
         return _refused(f"{_usage_problem(error, lang)}\n{_('see_help', lang, command=command)}")
@@ -64,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         _silence_stdout()
         return _refused(f"{_('no_output', lang)}: {error.strerror or error}")
-    return 0
+    return code if isinstance(code, int) else 0  # click hands on the code of an Exit
 
 
 def _open_what_is_closed() -> None:

@@ -20,6 +20,7 @@ from jumok.path import STAGES
 from jumok.sources import example
 from jumok.trace import Source
 from jumok.words import number, particle, percent, quoted, shown
+from wished import wished_traces
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 LANGS = ("en", "ko")
@@ -134,7 +135,11 @@ def readings() -> list[Case]:
     return made
 
 
-RECORDS: list[Case] = [*packaged(), *((trace, None) for trace in random_traces() + special_traces()), *readings()]
+RECORDS: list[Case] = [
+    *packaged(),
+    *((trace, None) for trace in [*random_traces(), *special_traces(), *wished_traces().values()]),
+    *readings(),
+]
 
 
 @functools.cache
