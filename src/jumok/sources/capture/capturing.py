@@ -24,6 +24,7 @@ from ...trace import Reading, Source, Trace
 from .calls import Call, Seen
 from .found import Found
 from .growing import Calls
+from .interface import Interface, follows_interface
 from .modules import Modules
 from .texts import Encoded, encoded
 from .traces import Refused, trace_of
@@ -55,23 +56,28 @@ class Captured(Reading):
 
     def __enter__(self) -> Captured:
         model, layers, _ = self._asked
-        modules = Modules(model)
-        watch = Watch(modules)
-        watch.found = Calls(layers)
-        object.__setattr__(self, "_running", (modules, watch, torch.backends.mha.get_fastpath_enabled()))
+        calls = Calls(layers)
+        if model is not None and follows_interface(model):
+            stack: list[Any] = [Interface(model, calls)]
+        else:
+            modules = Modules(model)
+            watch = Watch(modules)
+            watch.found = calls
+            stack = [modules, watch]
+        object.__setattr__(self, "_running", (calls, stack, torch.backends.mha.get_fastpath_enabled()))
         torch.backends.mha.set_fastpath_enabled(False)
-        modules.__enter__()
-        watch.__enter__()
+        for one in stack:
+            one.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        modules, watch, fast = self._running
+        calls, stack, fast = self._running
         object.__delattr__(self, "_running")
-        watch.__exit__(*error)
-        modules.__exit__(*error)
+        for one in reversed(stack):
+            one.__exit__(*error)
         torch.backends.mha.set_fastpath_enabled(fast)
         if error[0] is None:
-            self._fill(calls_of(watch.found.whole()), tuple(watch.seen))
+            self._fill(calls_of(calls.whole()), tuple(stack[-1].seen))
 
     def _fill(self, calls: list[Call], seen: tuple[Seen, ...]) -> None:
         told: _Told = self._asked[2]

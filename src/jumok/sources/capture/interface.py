@@ -1,0 +1,103 @@
+"""Attention of transformers' models, from the attention functions that they register: no operation is watched.
+
+Models that follow the library's attention interface hand q, k, v, mask, scale, soft cap, window and sinks to one
+function. While an ``Interface`` is open that function is stood before; everything else runs as it would.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .atoms import Axes
+from .found import Found, Step, compact, sampled
+
+__all__ = ["Interface", "follows_interface"]
+
+
+def follows_interface(model: Any) -> bool:
+    """True for a model of transformers all of whose attention goes through the registered functions."""
+    if not getattr(model, "_supports_attention_backend", False):
+        return False
+    return not any(isinstance(module, torch.nn.MultiheadAttention) for module in model.modules())
+
+
+class Interface:
+    """Collects the attention calls of a model, in ``found``. Use as a context manager."""
+
+    def __init__(self, model: Any, found: Any) -> None:
+        self.names = {id(module): name for name, module in model.named_modules()}
+        self.found = found
+        self.seen: list[Any] = []
+        self._tables: list[Any] = []
+
+    def __enter__(self) -> Interface:
+        from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+        kind = type(ALL_ATTENTION_FUNCTIONS)
+        self._kind, self._own = kind, kind.get_interface
+        own = self._own
+
+        def get_interface(functions: Any, name: str, default: Any) -> Any:
+            return self._before(own(functions, name, default))
+
+        kind.get_interface = get_interface
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._kind.get_interface = self._own
+
+    def _before(self, function: Any) -> Any:
+        def attended(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> Any:
+            out = function(module, query, key, value, attention_mask, **options)
+            if id(module) in self.names:  # of another model, or another thread's
+                self.found.append(self._found(module, query, key, value, attention_mask, options, out[0]))
+            return out
+
+        return attended
+
+    def _found(self, module: Any, q: Any, k: Any, v: Any, mask: Any, options: dict[str, Any], mixed: Any) -> Found:
+        """The call: q (batch, head, query, d), k and v (batch, kv_head, key, d), mixed (batch, query, head, d)."""
+        n, causal, steps = q.shape[2], False, []
+        bias, softcap, sinks = options.get("position_bias"), options.get("softcap"), options.get("s_aux")
+        if mask is None:
+            causal = options.get("is_causal")
+            causal = bool(getattr(module, "is_causal", False) if causal is None else causal) and n > 1
+            if causal and k.shape[2] > n:
+                k, v = k[:, :, :n], v[:, :, :n]
+                bias = None if bias is None else bias[..., :n]
+        group = q.shape[1] // k.shape[1]
+        lead, kv_lead = [q.shape[0], k.shape[1], group], [q.shape[0], k.shape[1], 1]
+        axes = Axes.of(lead, row=n, column=k.shape[2])
+        scale = options.get("scaling")
+        scale = q.shape[-1] ** -0.5 if scale is None else float(scale)
+        if softcap is not None:
+            steps += [Step("times", 1 / softcap), Step("tanh"), Step("times", softcap)]
+        for table in (mask, bias):
+            if table is not None:
+                table = table[..., : k.shape[2]]
+                kind = "allowed" if table.dtype == torch.bool else "add"
+                heads = (k.shape[1], group) if table.shape[1] > 1 else (1, 1)
+                steps.append(Step(kind, self._kept(table).reshape(len(table), *heads, *table.shape[2:])))
+        if sinks is not None:
+            steps.append(Step("sinks", sinks))
+        rows = sampled(n)
+        output = mixed[:, rows].transpose(1, 2)
+        return Found(
+            self.names[id(module)], 1, compact(q).reshape(*lead, *q.shape[2:]), compact(k).reshape(*kv_lead, *k.shape[2:]),
+            compact(v).reshape(*kv_lead, *v.shape[2:]), compact(output).reshape(*lead, *output.shape[2:]), rows,
+            axes.dims[:3], axes.dims[3], tuple(steps), "interface", scale=scale, causal=causal,
+            training=bool(options.get("dropout")), joined=[*axes.dims[1], *axes.dims[2]],
+        )  # fmt: skip
+
+    def _kept(self, table: Any) -> Any:
+        """A mask or bias, kept once however many layers are given it."""
+        for other, kept in self._tables:
+            if other is table:
+                return kept
+        for _, kept in self._tables:
+            if kept.shape == table.shape and kept.dtype == table.dtype and torch.equal(kept, table):
+                return kept
+        self._tables.append((table, compact(table)))
+        return self._tables[-1][1]
