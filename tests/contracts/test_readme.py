@@ -1,4 +1,4 @@
-"""What the READMEs show is what is printed."""
+"""What the READMEs and the pages about design show is what is printed."""
 
 import doctest
 import io
@@ -9,19 +9,21 @@ from pathlib import Path
 import pytest
 
 from jumok.cli import run
+from jumok.sources.example import GALLERY
 
 ROOT = Path(__file__).parents[2]
 READMES = ["README.md", "README.ko.md"]
+PAGES = [*READMES, "docs/design.md", "docs/design.ko.md"]
 
 
-@pytest.mark.parametrize("name", READMES)
+@pytest.mark.parametrize("name", PAGES)
 def test_the_python_in_it_runs(name):
     results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert results.attempted >= 8
     assert results.failed == 0
 
 
-@pytest.mark.parametrize("name", READMES)
+@pytest.mark.parametrize("name", PAGES)
 def test_the_screens_in_it_are_real(name, monkeypatch):
     """Every piece between two … of a block that begins with $ stands in what the command prints."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -53,8 +55,23 @@ def test_the_example_file_in_it_works(name, tmp_path):
 def test_the_commands_in_its_table_work(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / name).read_text(encoding="utf-8")
-    commands = re.findall(r"`jumok ((?:attend|explain|new|examples|scaling)[^`…]*)`", text)
+    commands = re.findall(r"`jumok ((?:attend|explain|design|new|examples|scaling)[^`…]*)`", text)
     assert len(commands) >= 8
     for command in commands:
         with redirect_stdout(io.StringIO()):
             assert run([*command.split(), *(["--force"] if command.startswith("new") else [])]) == 0, command
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_pictures_in_it_are_there(name):
+    page = ROOT / name
+    pictures = re.findall(r'<img src="([^"]+)" alt="[^"]{20,}"', page.read_text(encoding="utf-8"))
+    assert len(pictures) >= 7
+    assert [picture for picture in pictures if not (page.parent / picture).is_file()] == []
+
+
+@pytest.mark.parametrize("lang", ["", ".ko"])
+def test_every_head_of_the_gallery_is_shown(lang):
+    text = (ROOT / f"docs/design{lang}.md").read_text(encoding="utf-8")
+    shown = re.findall(r"(?m)^### `([a-z-]+)`: .*\n\n<img src=\"pictures/design\.([a-z-]+)\.(en|ko)\.svg", text)
+    assert shown == [(name, name, lang[1:] or "en") for name in GALLERY]
