@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +13,9 @@ import torch
 from .atoms import Atom, Axes, arranged, refined
 from .calls import Call
 
-__all__ = ["Found", "Step", "compact", "sampled"]
+__all__ = ["LOW", "Found", "Step", "compact", "sampled"]
 
+LOW = -1e4  # an added number at or below this masks
 N_SAMPLED = 6  # rows of each call whose output is kept to be compared
 
 
@@ -28,15 +31,16 @@ class Step:
     axes: Axes | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Found:
     """One call, with the leading axes that the program had; ``lead`` are their atoms.
 
     q : (lead …, query, d);  k, v : (lead …, key, d), size 1 where a leading axis does not change them
     output : (lead …, sampled query, d_value) for the queries ``rows``
     steps : what was done to q · k before the softmax; tensors broadcast to (lead …, query, key)
-    query : the atoms of the query axis;  apart : the atoms that were seen apart from the width when heads were joined
+    query : the atoms of the query axis
     joined : the atoms that the program merged with the width of the output: these are heads; None while nobody knows
+    apart : the other axes that the output had then; before that, those before query and width as they were seen last
     group : calls of one group are the heads of one layer, each computed by itself
     """
 
@@ -56,7 +60,7 @@ class Found:
     training: bool = False
     joined: list[Atom] | None = None
     group: int | None = None
-    apart: list[Atom] = field(default_factory=list)
+    apart: tuple[tuple[Atom, ...], ...] = ()
 
     def call(self) -> Call:
         """With axes (batch, head, …)."""
@@ -78,18 +82,58 @@ class Found:
             allowed=done.allowed, sinks=done.sinks, training=self.training,
         )  # fmt: skip
 
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What calls have to share to be heads, or sequences, of one layer."""
+        steps = [(step.kind, None if isinstance(step.value, torch.Tensor) else step.value) for step in self.steps]
+        shapes = [tuple(one.shape[-2:]) for one in (self.q, self.k, self.v)]
+        return self.run, self.lead, self.query, self.rows, self.way, self.scale, self.causal, steps, shapes
+
+    def seen_as(self, axes: Axes) -> None:
+        """Learn from a view of the output which axes are heads: those that are merged with its width."""
+        if self.joined is not None:
+            return
+        for at, dim in enumerate(axes.dims):
+            if len(dim) > 1 and any(atom.axis == "width" for atom in dim):
+                self.joined, self.apart = list(dim), axes.dims[:at] + axes.dims[at + 1 :]
+        if self.joined is None and not any(atom.axis == "lead" for dim in axes.dims[-2:] for atom in dim):
+            self.apart = axes.dims[:-2]
+
     def _split(self) -> tuple[list[Atom], list[Atom]]:
         """The leading atoms that are the batch, and those that are heads."""
+        finer = [*(self.joined or ()), *(atom for dim in self.apart for atom in dim)]
+        fine = [atom for dim in self.lead for atom in refined(dim, finer)]
         if self.joined is not None:
-            joined = [atom for atom in self.joined if atom.axis != "width"]
-            fine = [atom for dim in self.lead for atom in refined(dim, self._fine)]
-            return [a for a in fine if a not in joined], [a for a in fine if a in joined]
-        first = self.lead[0] if len(self.lead) > 1 else ()
-        return list(first), [atom for dim in self.lead[len(self.lead) > 1 :] for atom in dim]
+            return [a for a in fine if a not in self.joined], [a for a in fine if a in self.joined]
+        seen = self.apart or self.lead
+        batch = refined(seen[0], fine) if seen else []  # (batch, head …) as is usual; one axis alone is a batch
+        return [a for a in fine if a in batch], [a for a in fine if a not in batch]
 
-    @property
-    def _fine(self) -> list[Atom]:
-        return list(self.joined or ()) + list(self.apart)
+
+def side_by_side(parts: Sequence[Found], module: str) -> tuple[Found, Atom] | None:
+    """Calls whose outputs a program put side by side, as one with a leading axis more; None where they are not alike."""
+    first = parts[0]
+    if any(part.kind != first.kind for part in parts):
+        return None
+    steps = []
+    for step, *others in zip(*(part.steps for part in parts), strict=True):
+        if isinstance(step.value, torch.Tensor):
+            step = Step(step.kind, _stacked([step.value, *(other.value for other in others)]))
+        steps.append(step)
+    lowest = min((atom.place[0] for dim in first.lead for atom in dim), default=0)
+    atom = Atom("lead", len(parts), (lowest - 1,))
+    made = {name: _stacked([getattr(part, name) for part in parts]) for name in ("q", "k", "v", "output")}
+    found = dataclasses.replace(
+        first, module=module or first.module, **made, lead=((atom,), *first.lead), steps=tuple(steps)
+    )
+    return found, atom
+
+
+def _stacked(tensors: Sequence[Any]) -> Any:
+    """With an axis more in front, of size 1 where all are one and the same."""
+    if all(tensor is tensors[0] for tensor in tensors):
+        return tensors[0].unsqueeze(0)
+    return torch.stack(torch.broadcast_tensors(*tensors))
 
 
 @dataclass

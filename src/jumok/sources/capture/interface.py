@@ -30,6 +30,7 @@ class Interface:
         self.names = {id(module): name for name, module in model.named_modules()}
         self.found = found
         self.seen: list[Any] = []
+        self._model, self._run = model, 0
         self._tables: list[Any] = []
 
     def __enter__(self) -> Interface:
@@ -43,10 +44,15 @@ class Interface:
             return self._before(own(functions, name, default))
 
         kind.get_interface = get_interface
+        self._hook = self._model.register_forward_pre_hook(self._begins)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._kind.get_interface = self._own
+        self._hook.remove()
+
+    def _begins(self, *_: object) -> None:
+        self._run += 1
 
     def _before(self, function: Any) -> Any:
         def attended(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> Any:
@@ -85,7 +91,7 @@ class Interface:
         rows = sampled(n)
         output = mixed[:, rows].transpose(1, 2)
         return Found(
-            self.names[id(module)], 1, compact(q).reshape(*lead, *q.shape[2:]), compact(k).reshape(*kv_lead, *k.shape[2:]),
+            self.names[id(module)], self._run, compact(q).reshape(*lead, *q.shape[2:]), compact(k).reshape(*kv_lead, *k.shape[2:]),
             compact(v).reshape(*kv_lead, *v.shape[2:]), compact(output).reshape(*lead, *output.shape[2:]), rows,
             axes.dims[:3], axes.dims[3], tuple(steps), "interface", scale=scale, causal=causal,
             training=bool(options.get("dropout")), joined=[*axes.dims[1], *axes.dims[2]],
