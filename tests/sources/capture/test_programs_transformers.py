@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 import transformers as hf
+
 from programs import agree, agree_in_any_order, captured, fused_by_hand, sharpened, traces
 
 N_WORDS, N = 64, 9

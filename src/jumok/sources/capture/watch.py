@@ -8,7 +8,6 @@ softmax whose input descends from a batched matrix product and whose output feed
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,9 +17,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from .atoms import Atom, Axes, arranged
+from .atoms import Atom, Axes, arranged, refined
 from .calls import Seen
-from .found import Found, Step, compact, sampled
+from .found import Found, Step, compact, sampled, side_by_side
 from .modules import Modules
 
 __all__ = ["LOW", "Watch"]
@@ -78,10 +77,11 @@ class Watch(TorchDispatchMode):
         self.seen: list[Seen] = []
         self.nodes: Any = WeakTensorKeyDictionary()
         self.tables: list[Any] = []  # masks and biases, each once
-        self.n_groups = 0
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if torch._C._current_graph_task_id() >= 0:  # a backward pass: its products are no attention
+            return func(*args, **kwargs)
         name = func.overloadpacket
         handler = _HANDLERS.get(name)
         if handler is None and _is_composite(func):
@@ -223,7 +223,8 @@ class Watch(TorchDispatchMode):
     def scaled_rows(self, node: Scores, by: Any) -> Scores:
         """Scores times one number a head: the same as the left side times it."""
         full = by.reshape((1,) * (len(node.axes.dims) - by.dim()) + tuple(by.shape))
-        lead = node.start.dims[:-2]
+        finer = [atom for dim in node.axes.dims for atom in dim]
+        lead = [refined(dim, finer) for dim in node.start.dims[:-2]]
         factor = arranged(full, _broadcast(node.axes, full), (*lead, (), ()))
         return dataclasses.replace(node, left=_like(node.left, lead) * factor)
 
@@ -265,6 +266,16 @@ class Watch(TorchDispatchMode):
         else:
             self.unknown(f"masked_fill with {number:g}", (tensor,), out)
 
+    def at_least(self, tensor: Any, least: Any, out: Any) -> None:
+        """No score below a very low number: nothing that a softmax sees."""
+        node = self.node(tensor)
+        if isinstance(node, Scores):
+            number = least is not None and (not isinstance(least, torch.Tensor) or least.numel() == 1)
+            if number and float(least) <= LOW:
+                self.nodes[out] = node
+            else:
+                self.unknown("maximum", (tensor,), out)
+
     def same(self, tensor: Any, out: Any) -> None:
         """A copy, a cast, or a view of the same shape."""
         node = self.node(tensor)
@@ -291,10 +302,7 @@ class Watch(TorchDispatchMode):
         """The same numbers under other axes; where heads are merged with the width, that says which axes are heads."""
         self.nodes[out] = dataclasses.replace(node, axes=axes)
         if isinstance(node, Mixed):
-            for dim in axes.dims:
-                if len(dim) > 1 and any(atom.axis == "width" for atom in dim):
-                    node.found.joined = list(dim)
-                    node.found.apart = [atom for other in axes.dims if other is not dim for atom in other]
+            node.found.seen_as(axes)
 
     def step(self, tensor: Any, step: Step, out: Any) -> None:
         """Something that is done to scores."""
@@ -342,23 +350,39 @@ class Watch(TorchDispatchMode):
                 node.found.output = compact(whole[..., node.found.rows, :])
                 self.nodes[out] = node
         elif isinstance(by, torch.Tensor) and by.numel() > 1:
-            self.times(tensor, 1 / by, out) if isinstance(node, Scores) and node.stage == "scores" else self.same(tensor, out)
+            self.times(tensor, 1 / by, out) if isinstance(node, Scores) and node.stage == "scores" else self.same(
+                tensor, out
+            )
         else:
             self.times(tensor, 1 / float(by), out)
 
-    def joined(self, tensors: Sequence[Any], dim: int, out: Any) -> None:
+    def joined(self, tensors: Sequence[Any], dim: int, out: Any, stacked: bool = False) -> None:
         """Tensors side by side: heads that were computed one by one, or scores with the sinks beside them."""
         nodes = [self.node(tensor) for tensor in tensors]
-        if len(nodes) > 1 and all(isinstance(node, Mixed) for node in nodes):
-            for node in nodes:
-                node.found.group = self.n_groups if node.found.group is None else node.found.group
-                node.found.joined = node.found.joined or []
-            self.n_groups += 1
-        first = nodes[0]
-        if isinstance(first, Scores) and len(tensors) == 2 and tensors[1].shape[dim] == 1 and first.stage == "scores":
+        first, dim = nodes[0], dim % out.dim()
+        if isinstance(first, Mixed) and all(isinstance(node, Mixed) for node in nodes):
+            self.heads_joined(nodes, dim, out, stacked)
+        elif isinstance(first, Scores) and len(tensors) == 2 and tensors[1].shape[dim] == 1 and first.stage == "scores":
             sinks = tensors[1].select(dim, 0).unsqueeze(dim)
             axes = Axes((*first.axes.dims[:-2], (), ()))
             self.nodes[out] = first.after(Step("sinks", sinks[..., :1, :], axes))
+
+    def heads_joined(self, nodes: Sequence[Mixed], dim: int, out: Any, stacked: bool) -> None:
+        """Outputs side by side: the calls become one, with an axis more."""
+        dims = nodes[0].axes.dims
+        there = () if stacked else dims[dim]
+        if any(node.axes.dims != dims for node in nodes) or any(atom.axis != "width" for atom in there):
+            return
+        made = side_by_side([node.found for node in nodes], self.modules.name)
+        if made is None:
+            return
+        found, atom = made
+        for node in nodes:
+            self.found.remove(node.found)
+        self.found.append(found)
+        axes = Axes((*dims[:dim], (atom, *there), *dims[dim if stacked else dim + 1 :]))
+        self.nodes[out] = Mixed(found, axes)
+        found.seen_as(axes)
 
     def sliced(self, tensor: Any, out: Any) -> None:
         """A part: weights without the share of the sinks stay weights."""
@@ -388,7 +412,9 @@ class Watch(TorchDispatchMode):
         rows = sampled(q.shape[-2])
         dims = axes.dims[: len(lead)]
         steps = []
-        together = (*dims[: q.dim() - 3], tuple(atom for dim in dims[q.dim() - 3 :] for atom in dim)) if q.dim() > 2 else ()
+        together = (
+            (*dims[: q.dim() - 3], tuple(atom for dim in dims[q.dim() - 3 :] for atom in dim)) if q.dim() > 2 else ()
+        )
         if mask is not None:
             full = mask.reshape((1,) * (q.dim() - mask.dim()) + tuple(mask.shape))
             kind = "allowed" if mask.dtype == torch.bool else "add"
@@ -456,7 +482,16 @@ def _where(watch: Watch, _: Any, args: Any, __: Any, out: Any) -> None:
             return
 
 
-_VIEWS = (aten.view, aten._unsafe_view, aten.reshape, aten.unsqueeze, aten.squeeze, aten.expand, aten.flatten, aten.unflatten)
+_VIEWS = (
+    aten.view,
+    aten._unsafe_view,
+    aten.reshape,
+    aten.unsqueeze,
+    aten.squeeze,
+    aten.expand,
+    aten.flatten,
+    aten.unflatten,
+)
 _SAME = (aten.clone, aten.detach, aten.alias, aten._to_copy, aten.contiguous, aten.lift_fresh, aten.nan_to_num)
 _FUSED = (
     aten.scaled_dot_product_attention,
@@ -468,9 +503,7 @@ _FUSED = (
 )
 _HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(_FUSED, lambda w, f, a, k, o: w.fused(f, a, k, o)),
-    **dict.fromkeys(
-        (aten.bmm, aten.mm, aten.matmul), lambda w, _, a, __, o: w.product(a[0], a[1], o)
-    ),
+    **dict.fromkeys((aten.bmm, aten.mm, aten.matmul), lambda w, _, a, __, o: w.product(a[0], a[1], o)),
     aten.baddbmm: lambda w, _, a, k, o: w.product(
         a[1], a[2], o, float(k.get("alpha", 1)), None if float(k.get("beta", 1)) == 0 else a[0] * k.get("beta", 1)
     ),
@@ -487,18 +520,20 @@ _HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((aten.masked_fill, aten.masked_fill_), lambda w, _, a, __, o: w.masked(a[0], a[1], a[2], o)),
     aten.where: _where,
     aten.tanh: lambda w, _, a, __, o: w.step(a[0], Step("tanh"), o),
-    **dict.fromkeys(
-        (aten._softmax, aten._safe_softmax, aten.softmax), lambda w, _, a, __, o: w.softmax(a[0], a[1], o)
-    ),
+    **dict.fromkeys((aten._softmax, aten._safe_softmax, aten.softmax), lambda w, _, a, __, o: w.softmax(a[0], a[1], o)),
     **dict.fromkeys(
         (aten._log_softmax, aten.log_softmax), lambda w, _, a, __, o: w.softmax(a[0], a[1], o, "log-weights")
     ),
     aten.exp: lambda w, _, a, __, o: w.exp(a[0], o),
     aten.sum: lambda w, _, a, __, o: w.row_number(a[0], "sum", o),
     aten.amax: lambda w, _, a, __, o: w.row_number(a[0], "most", o),
-    aten.max: lambda w, _, a, __, o: w.row_number(a[0], "most", o[0] if isinstance(o, tuple) else o),
+    aten.max: lambda w, _, a, __, o: (
+        w.row_number(a[0], "most", o[0]) if isinstance(o, tuple) else w.at_least(a[0], a[1] if len(a) > 1 else None, o)
+    ),
+    aten.maximum: lambda w, _, a, __, o: w.at_least(a[0], a[1], o),
     aten.logsumexp: lambda w, _, a, __, o: w.row_number(a[0], "log-sum", o),
     aten.native_dropout: lambda w, _, a, __, o: w.dropped(a[0], o[0]),
     aten.cat: lambda w, _, a, k, o: w.joined(a[0], a[1] if len(a) > 1 else k.get("dim", 0), o),
+    aten.stack: lambda w, _, a, k, o: w.joined(a[0], a[1] if len(a) > 1 else k.get("dim", 0), o, stacked=True),
     aten.slice: lambda w, _, a, __, o: w.sliced(a[0], o),
 }
