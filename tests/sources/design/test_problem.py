@@ -29,7 +29,7 @@ def test_gradient_and_hessian_are_those_of_the_loss(task):
     slope = (ahead.loss - behind.loss) / (2 * h)
     assert np.vdot(task.gradient(here), step) == pytest.approx(slope, rel=1e-6)
     bend = (task.gradient(ahead) - task.gradient(behind)) / (2 * h)
-    np.testing.assert_allclose(task.hessian(here.reached, step), bend, atol=1e-7)
+    np.testing.assert_allclose(task.hessian(here.reached)(step), bend, atol=1e-7)
 
 
 @pytest.mark.parametrize("task", CASES)

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 GAP = 1e-9  # nats: Newton's method stops here
-NEAR = 5e-6  # nats that a step promises: below, the proof is tried
+NEAR = 2e-5  # nats that a step promises: below, the proof is tried
 ROUNDING = 1e-11  # moments that differ by no more are equal
 REPAIRED = 1e-7  # moments that differ by no more are made equal where that is simple
 MOST_STEPS = 100
@@ -85,7 +85,7 @@ def solve(problem: Problem, start: Floats | None = None, progress: Progress | No
         points.append(problem.point(closed))
         if _off(problem, points[-1]) <= REACHED and not problem.ridge:
             return _reached(problem, points[-1], 0)
-    inverse = by_mean(problem, [r.wanted for r in problem.rows])
+    inverse = as_it_is if problem.repairable else by_mean(problem, [r.wanted for r in problem.rows])
     if start is None:
         tolerance = 0.1 if problem.repairable else 0.01
         points.append(problem.point(_weighted_fit(problem, aims, inverse, tolerance)))
@@ -122,7 +122,7 @@ def _weighted_fit(problem: Problem, aims: Tables, inverse: Inverse, tolerance: f
     wanted = [r.wanted for r in problem.rows]
     goal = problem.adjoint([covariance(a, g) for a, g in zip(wanted, aims, strict=True)])
     enough = tolerance * float(np.linalg.norm(goal))
-    return conjugate_gradients(lambda v: problem.hessian(wanted, v), goal, inverse, enough)[0]
+    return conjugate_gradients(problem.hessian(wanted), goal, inverse, enough)[0]
 
 
 def nearest(problem: Problem, aims: Tables) -> Floats:
@@ -195,20 +195,16 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
             if n_products > MANY_PRODUCTS:
                 inverse = _better_inverse(problem, best.reached)
             tolerance = min(0.1, promised) * size if promised**2 > NEAR else min(0.1 * size, enough)
-            step, n_products = conjugate_gradients(problem.hessian_at(best), gradient, inverse, tolerance)
+            step, n_products = conjugate_gradients(problem.hessian(best.reached), gradient, inverse, tolerance)
             promised = 0.5 * float(np.vdot(gradient, step))
             if promised <= NEAR and tolerance <= enough:
                 bound = max(bound, best.loss - certificate(problem, best, gradient, step))
             if progress is not None:
                 progress(at, best.loss, best.loss - bound)
-            if best.loss - bound <= 2 * NEAR:
-                moved = _polished(problem, best, step, size)
-            else:
-                moved = _downhill(problem, best, gradient, step) or _downhill(
-                    problem, best, gradient, inverse(gradient)
-                )
+            move = _polished if best.loss - bound <= 2 * NEAR else _downhill
+            moved = move(problem, best, gradient, step) or move(problem, best, gradient, inverse(gradient))
             if moved is not None:
-                best, gradient = moved, problem.gradient(moved)
+                best, gradient = moved
             finished = best.loss - bound <= GAP
             if finished or moved is None:
                 break
@@ -217,19 +213,20 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
     return Found(best.w, best.loss, max(0.0, best.loss - bound), float(np.linalg.norm(gradient)), at, finished)
 
 
-def _polished(problem: Problem, best: Point, step: Floats, size: float) -> Point | None:
+def _polished(problem: Problem, best: Point, gradient: Floats, step: Floats) -> tuple[Point, Floats] | None:
     """A whole step, where it halves the gradient: the loss is too near its least for its differences to show."""
     moved = problem.point(best.w - step)
-    return moved if float(np.linalg.norm(problem.gradient(moved))) < 0.5 * size and size > 1e-14 else None
+    there, size = problem.gradient(moved), float(np.linalg.norm(gradient))
+    return (moved, there) if size > 1e-14 and float(np.linalg.norm(there)) < 0.5 * size else None
 
 
-def _downhill(problem: Problem, best: Point, gradient: Floats, step: Floats) -> Point | None:
-    """The first of 1, ½, ¼ … steps that is enough of a descent; None where rounding leaves none."""
+def _downhill(problem: Problem, best: Point, gradient: Floats, step: Floats) -> tuple[Point, Floats] | None:
+    """The first of 1, ½, ¼ … steps that is enough of a descent, and its gradient; None where rounding leaves none."""
     slope, size = float(np.vdot(gradient, step)), 1.0
     for _ in range(40):
         moved = problem.point(best.w - size * step)
         if moved.loss <= best.loss - 1e-4 * size * slope and moved.loss < best.loss:
-            return moved
+            return moved, problem.gradient(moved)
         size /= 2
     return None
 
@@ -259,6 +256,11 @@ def _divergence(a: Floats, b: Floats) -> float:
 
 
 # linear algebra -----------------------------------------------------------------------------------
+
+
+def as_it_is(v: Floats) -> Floats:
+    """In white coordinates the Hessian of rows that may read every key is near a multiple of the identity."""
+    return v
 
 
 def by_mean(problem: Problem, weights: Tables) -> Inverse:
@@ -345,15 +347,12 @@ def conjugate_gradients(
 
     From 0, so that x has no part that the product takes to 0; ends where only such parts are left, which are rounding.
     """
-    x = np.zeros_like(goal)
-    residual = goal.copy()
+    x, residual = np.zeros_like(goal), goal.copy()
     ready = inverse(residual)
     direction = ready.copy()
     energy = float(np.vdot(residual, ready))
     n_products, steepest = 0, 0.0
-    while n_products < most:
-        if float(np.vdot(residual, residual)) <= tolerance**2 or energy <= 0:
-            break
+    while n_products < most and energy > 0 and float(np.vdot(residual, residual)) > tolerance**2:
         bent = product(direction)
         curvature = float(np.vdot(direction, bent))
         steep = curvature / float(np.vdot(direction, direction))
@@ -362,7 +361,8 @@ def conjugate_gradients(
             break
         length = energy / curvature
         x += length * direction
-        residual -= length * bent
+        bent *= length
+        residual -= bent
         ready = inverse(residual)
         energy, before = float(np.vdot(residual, ready)), energy
         direction *= energy / before
