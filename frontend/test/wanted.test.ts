@@ -4,7 +4,7 @@ import { packed, unpacked } from "../src/engine/address";
 import type { Layer } from "../src/engine/record";
 import { edited, layersOf, Refused, sheetOf, type Edit, type Reason, type Sheet } from "../src/engine/sheet";
 import {
-  besideReached, completed, tableFor, withoutWeight, withWeight, type Beside, type WantedRow,
+  besideReached, completed, tableFor, withinMask, withoutWeight, withWeight, type Beside, type WantedRow,
 } from "../src/engine/wanted";
 import { lostIn, toYaml } from "../src/engine/yaml";
 import { deep, identity, layerOf, sheetOf as sheetFrom, sourceOf, tableOf } from "./sheet_cases";
@@ -60,6 +60,13 @@ test("where no key is free the others keep their ratios", () => {
   assert.deepEqual(withWeight({ 0: 0.2, 1: 0.2, 2: 0.6 }, ALL, 2, 1), { 0: 0, 1: 0, 2: 1 });
   assert.deepEqual(refused("wanted_rest", () => withWeight({ 0: 0, 1: 0, 2: 1 }, ALL, 2, 0.75)), { rest: 0.25 });
   assert.deepEqual(withWeight({ 1: 0.5 }, Uint8Array.of(0, 1, 1), 2, 0.75), { 1: 0.25, 2: 0.75 });
+});
+
+test("a wish for what the mask hides is dropped, and the others are what they count for", () => {
+  const row = { 0: 0.5, 1: 0.25 };
+  assert.equal(withinMask(row, ALL, null), row);
+  assert.deepEqual(withinMask(row, Uint8Array.of(0, 1, 1), Float64Array.of(0, 0.5, 0.5)), { 1: 0.5 });
+  assert.deepEqual(withinMask(row, Uint8Array.of(0, 1, 0), null), { 1: 0.25 });
 });
 
 test("a key is set free again, and the last one frees the row", () => {

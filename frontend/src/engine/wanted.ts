@@ -95,6 +95,13 @@ function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }
 
+/** A row without its wishes for what the mask hides; the others are as large as they count, for which `whole` is made. */
+export function withinMask(row: WantedRow, allowed: Uint8Array, whole: Float64Array | null): WantedRow {
+  const keys = Object.keys(row).map(Number);
+  if (keys.every((key) => allowed[key])) return row;
+  return Object.fromEntries(keys.filter((key) => allowed[key]).map((key) => [key, whole ? tidy(whole[key]) : row[key]]));
+}
+
 /** A row in which a key is free again; null where nothing is left that is wanted. */
 export function withoutWeight(row: WantedRow, key: number): WantedRow | null {
   const others = { ...row };

@@ -6,7 +6,7 @@ import { number } from "../../explanation/words";
 import { rowOf } from "../../engine/path";
 import type { Token } from "../../engine/record";
 import { Refused } from "../../engine/sheet";
-import { allowedKeys, withoutWeight, withWeight, type WantedRow } from "../../engine/wanted";
+import { allowedKeys, withinMask, withoutWeight, withWeight, type WantedRow } from "../../engine/wanted";
 import { parsed, steppedText } from "../stages/editing";
 import type { Looking } from "../stages/looking";
 import { refusal } from "../stages/refusals";
@@ -33,6 +33,7 @@ export function Keys({ looking, designing, row, whole }: KeysProps): JSX.Element
   const layer = looking.session.layer.value!;
   const allowed = allowedKeys(layer, query.value);
   const reached = rowOf(layer, head.value, query.value).weights;
+  const base = withinMask(row ?? {}, allowed, whole);
   const refused = useSignal<Refusal | null>(null);
   const want = (next: WantedRow | null, join = false): Refused | null => {
     return designing.want(head.value, query.value, next, { join });
@@ -62,9 +63,9 @@ export function Keys({ looking, designing, row, whole }: KeysProps): JSX.Element
             }}
             free={() => {
               refused.value = null;
-              want(withoutWeight(row!, key));
+              want(withoutWeight(base, key));
             }}
-            row={row ?? {}}
+            row={base}
           />
         ))}
       </ul>
@@ -101,7 +102,7 @@ function KeyLine(line: LineProps): JSX.Element {
   const { looking, token, isHidden, given, wanted, reached, row, wrong, set, free } = line;
   const lang = looking.session.choice.lang.value;
   const [query, key] = [looking.asking.value, nameOf(token)];
-  const shown = given ?? wanted;
+  const shown = wanted ?? given;
   return (
     <li class={isHidden ? "masked" : given === null ? "is-free" : undefined}>
       <span class="of-key"><TokenText token={token} /></span>
@@ -154,7 +155,7 @@ interface InputProps {
 /** Moved at one go, however far, it is one edit; the other keys are what they were before it. */
 function Slider({ line: { given, wanted, reached, row, set }, label }: InputProps): JSX.Element {
   const going = useRef<{ readonly row: WantedRow; isBegun: boolean } | null>(null);
-  const value = given ?? wanted ?? reached;
+  const value = wanted ?? given ?? reached;
   return (
     <input
       type="range"
@@ -162,7 +163,7 @@ function Slider({ line: { given, wanted, reached, row, set }, label }: InputProp
       max="1"
       step="0.01"
       aria-label={label}
-      aria-valuetext={wantedText(given ?? wanted)}
+      aria-valuetext={wantedText(wanted ?? given)}
       value={value}
       onInput={(event) => {
         going.current ??= { row, isBegun: false };
@@ -178,7 +179,7 @@ function Slider({ line: { given, wanted, reached, row, set }, label }: InputProp
 /** The same as a number, to be typed or stepped with the arrows. */
 function Field({ line: { given, wanted, row, wrong, set }, label }: InputProps): JSX.Element {
   const typed = useSignal<string | null>(null);
-  const shown = given ?? wanted;
+  const shown = wanted ?? given;
   const commit = (text: string): void => {
     const value = parsed(text);
     if (value === shown || set(value, row, false)) typed.value = null;

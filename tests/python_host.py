@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,9 @@ render({
     on: (event, told) => void of(event).add(told),
     off: (event, told) => void of(event).delete(told),
     send: async (content) => {
-      for (const said of JSON.parse(await window.python(JSON.stringify(content)))) {
+      const answers = JSON.parse(await window.python(JSON.stringify(content)));
+      await new Promise((go) => setTimeout(go, window.slowness ?? 0));
+      for (const said of answers) {
         for (const told of [...of("msg:custom")]) told(said, []);
       }
     },
@@ -51,7 +52,6 @@ class PythonHost:
     def __init__(self, page: Page, folder: Path) -> None:
         self.page, self.folder = page, folder
         self.asked: list[dict[str, Any]] = []
-        self.slowness = 0.0  # seconds that every answer takes besides
 
     def open(self, shown: Widget) -> Page:
         """The page of a widget, ready."""
@@ -63,13 +63,16 @@ class PythonHost:
         self.page.wait_for_selector("[data-ready='true']")
         return self.page
 
+    def be_slow(self, milliseconds: int) -> None:
+        """Every answer is so much later. The page waits, not Python: while that computes here, nobody can look at the page."""
+        self.page.evaluate("(milliseconds) => void (window.slowness = milliseconds)", milliseconds)
+
     def _answering(self, shown: Widget) -> Callable[[str], str]:
         sent: list[Any] = []
         shown.send = lambda content, buffers=None: sent.append(content)  # type: ignore[method-assign]
 
         def answer(text: str) -> str:
             self.asked.append(json.loads(text))
-            time.sleep(self.slowness)
             shown._answer(shown, self.asked[-1], None)
             said = json.dumps(sent, allow_nan=False)
             sent.clear()
