@@ -24,7 +24,7 @@ from jumok.sources import example as examples
 
 NAMES = examples.names()
 LANGS = ("en", "ko")
-COMMANDS = ["attend", "explain", "draw", "compare", "new", "examples", "scaling", "completion"]
+COMMANDS = ["attend", "explain", "draw", "compare", "design", "new", "examples", "scaling", "completion"]
 SETTINGS = (
     "JUMOK_LANG",
     "LC_ALL",
@@ -957,6 +957,7 @@ def test_any_console_gets_only_what_it_can_show(odd, encoding, lang):
         ["draw", odd],
         ["draw", odd, "--kind", "heads"],
         ["compare", odd, odd],
+        ["design", "student"],
         ["examples"],
         ["examples", "student"],
         ["scaling", "--d", "2"],
@@ -1000,6 +1001,7 @@ def test_no_line_is_wider_than_the_terminal(monkeypatch, width, lang):
         ["attend", "student"],
         ["explain", "bank-money"],
         ["draw", "bank-money"],
+        ["design", "student"],
         ["examples"],
         ["scaling", "--d", "2,64"],
         ["--help"],

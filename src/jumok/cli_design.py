@@ -46,14 +46,14 @@ def design_files(
     if output is not None:
         _refuse_unwritable(Path(output), folder=len(files) > 1)
     at = len(examples[0].layers) - 1 if options["layer"] is None else options["layer"]
-    found, made = _search(lang, examples, at, options)
+    found, made, is_stopped = _search(lang, examples, at, options)
     records = [_record(example, at, found, sentence) for sentence, example in enumerate(made)]
     written = _Designed(lang, list(files), found, made, records, [layers_of(one)[at] for one in records])
-    if output is None or form == "yaml" or not found.finished:
+    if output is None or form == "yaml" or is_stopped:
         written.show("text" if output is not None else form)
     if output is not None:
         written.write(output, form)
-    if not found.finished:
+    if is_stopped:
         cli._tell(cli._("stopped", lang, gap=f"{found.gap:.2g}"))
         raise click.exceptions.Exit(130)
 
@@ -219,7 +219,8 @@ def _form(files: Sequence[str], output: str | None, flags: Mapping[str, bool]) -
 
 def _search(
     lang: str, examples: Sequence[Example], at: int, options: Mapping[str, Any]
-) -> tuple[Design, Sequence[Example]]:
+) -> tuple[Design, Sequence[Example], bool]:
+    """The design, the examples with it, and whether Ctrl-C ended the search."""
     from .picture.progress import SearchBar
 
     n_heads = examples[0].layers[at].n_heads if at < len(examples[0].layers) else 1
@@ -230,7 +231,8 @@ def _search(
             if stop.asked:
                 raise KeyboardInterrupt
 
-        return design_examples(examples, progress=progress, **options)
+        found, made = design_examples(examples, progress=progress, **options)
+        return found, made, stop.asked and not found.finished
 
 
 class _CtrlC:

@@ -70,8 +70,8 @@ WORDS = {
     ),
     "gradient": ("Gradient norm: {gradient}.", "기울기의 노름: {gradient}."),
     "stopped": (
-        "The search was stopped: this is the best so far, not the best there is.",
-        "탐색을 멈췄습니다. 지금까지 찾은 것 가운데 가장 나은 것이며, 최선은 아닙니다.",
+        "The search ended before that was proven to be small: this is the best so far.",
+        "이 차이가 작다고 증명되기 전에 탐색이 끝났습니다. 지금까지 찾은 것 가운데 가장 나은 것입니다.",
     ),
     "form": ("W_Q · W_Kᵀ", "W_Q · W_Kᵀ"),
     "form_head": ("W_Q · W_Kᵀ · head {n}", "W_Q · W_Kᵀ · {n}번 헤드"),
