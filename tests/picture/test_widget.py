@@ -288,6 +288,90 @@ def test_a_large_record_has_the_thumbnails_of_its_heads():
     assert data["text/plain"] == "Widget(2 layers)"
 
 
+# what Python solves for the page -------------------------------------------------------------------
+
+
+def asked(shown, **question):
+    """The question of a page, with what is left out of it usual."""
+    shown._answer(shown, {"kind": "design", "number": 3, "example": jumok.load("student").to_yaml(), **question}, None)
+
+
+def test_a_design_is_solved_as_jumok_design_does_it_and_travels_as_json(sent):
+    shown = jumok.widget(jumok.load("student"))
+    assert shown.solver is True
+    asked(shown)
+    ((answer, buffers),) = sent
+    found = jumok.design(jumok.load("student"))
+    assert (answer["kind"], answer["number"], buffers) == ("design", 3, None)
+    assert json.loads(json.dumps(answer, allow_nan=False)) == answer
+    np.testing.assert_array_equal(answer["w_q"], found.w_q)
+    np.testing.assert_array_equal(answer["w_k"], np.eye(4))
+    assert answer["report"] == found.to_json()
+    assert answer["report"]["exact"] is True
+
+
+def test_w_k_stays_as_it_stands_where_that_is_asked(sent):
+    text = jumok.load("student").to_yaml().replace("w_k: identity", "w_k: {diagonal: {Person: 2}, otherwise: 1}")
+    shown = jumok.widget(jumok.load("student"))
+    asked(shown, example=text, fixed="w_k")
+    asked(shown, example=text, fixed=None)
+    kept, free = (answer for answer, _ in sent)
+    np.testing.assert_array_equal(kept["w_k"], np.diag([2, 1, 1, 1]))
+    assert kept["report"]["fixed"] == "w_k"
+    assert kept["w_q"][1][0] == pytest.approx(2 * np.log(10) / 2)
+    np.testing.assert_array_equal(free["w_k"], np.eye(4))
+
+
+@pytest.mark.parametrize(
+    ("question", "en", "ko"),
+    [
+        ({"example": "tokens: ["}, "line 1", "1행"),
+        (
+            {"example": "tokens: [{a: [1]}]\nweights: {w_q: identity, w_k: identity}"},
+            "nothing is wanted",
+            "바라는 것이 없습니다",
+        ),
+        ({"example": 5}, "was not given an example file", "예제 파일이 오지 않았습니다"),
+        ({"example": None}, "was not given an example file", "예제 파일이 오지 않았습니다"),
+    ],
+)
+def test_what_cannot_be_solved_is_said_in_both_languages(sent, question, en, ko):
+    asked(jumok.widget(student()), **question)
+    ((answer, _),) = sent
+    assert set(answer) == {"kind", "number", "error"}
+    assert en in answer["error"]["en"]
+    assert ko in answer["error"]["ko"]
+
+
+def test_a_solver_that_fails_leaves_nobody_waiting(sent):
+    def failing(example, fixed):
+        raise ZeroDivisionError("by nothing")
+
+    asked(widget(student(), solver=failing))
+    assert sent[0][0]["error"] == dict.fromkeys(("en", "ko"), "ZeroDivisionError: by nothing")
+
+
+def test_without_a_solver_the_page_knows_it_and_a_question_is_refused(sent):
+    shown = widget(student())
+    assert shown.solver is False
+    asked(shown)
+    assert "no solver" in sent[0][0]["error"]["en"]
+
+
+def test_a_solver_is_given_the_file_and_what_stays(sent):
+    given = []
+
+    def solver(example, fixed):
+        given.append((example, fixed))
+        return {"w_q": [[1.0]], "w_k": [[2.0]], "report": {}}
+
+    shown = widget(student(), solver=solver)
+    asked(shown, example="a", fixed="w_k")
+    asked(shown, example="b", number=None)
+    assert given == [("a", "w_k"), ("b", None)]
+    assert sent[0][0] == {"kind": "design", "number": 3, "w_q": [[1.0]], "w_k": [[2.0]], "report": {}}
+
+
 # every host ---------------------------------------------------------------------------------------
 
 
