@@ -125,11 +125,14 @@ def _weighted_fit(problem: Problem, aims: Tables, inverse: Inverse, tolerance: f
     return conjugate_gradients(problem.hessian(wanted), goal, inverse, enough)[0]
 
 
-def nearest(problem: Problem, aims: Tables) -> Floats:
-    """The w whose scores are nearest to aims (row, key; each row centred over its allowed keys), by least squares."""
+def nearest(problem: Problem, aims: Tables, size: float = 0.0) -> Floats:
+    """The w whose scores are nearest to aims (row, key; each row centred over its allowed keys), by least squares.
+
+    size : what aims are a small rest of, as moments; what is rounding beside it is left
+    """
     even = [r.allowed / r.allowed.sum(axis=1, keepdims=True) for r in problem.rows]
     goal = problem.adjoint([u * g for u, g in zip(even, aims, strict=True)])
-    tolerance = 1e-15 * float(np.linalg.norm(goal))
+    tolerance = max(1e-12 * size, 1e-15 * float(np.linalg.norm(goal)))
     inverse = _by_whole(problem, even) if goal.size <= MOST_WHOLE else by_mean(problem, even)
     return conjugate_gradients(lambda v: problem.adjoint(_bent(problem, even, v)), goal, inverse, tolerance)[0]
 

@@ -291,10 +291,13 @@ class _Task:
         w, loss, limited = least_change(problem, found.w), found.loss, False
         rank = rank_of(near + problem.as_weights(w))
         if not self.fixed and rank > self.d_k:  # then near cannot be kept
-            form = near + problem.as_weights(w)
-            near = np.zeros_like(near)
+            form, near = near + problem.as_weights(w), np.zeros_like(near)
             problem = self.problem(head, near)
-            w = least_change(problem, problem.from_weights(form))
+            began = problem.from_weights(form)
+            if problem.ridge and self.near[head].any():  # the ridge was around near: another problem, another bound
+                found = solve(problem, began, report)
+                began, loss = found.w, found.loss
+            w = least_change(problem, began)
             rank = rank_of(w)
             if rank > self.d_k:
                 w, limited = low_rank(problem, w, self.d_k), True
@@ -364,6 +367,8 @@ class _Task:
             side if self.fixed == name else np.where(np.abs(side) > NOTHING * np.abs(side).max(initial=0.0), side, 0.0)
             for name, side in zip(("w_q", "w_k"), sides, strict=True)
         )
+        if np.array_equal(q, sides[0]) and np.array_equal(k, sides[1]):
+            return sides
         return (q, k) if _off(self.reach((q, k), head), self.reach(sides, head)) <= NOTHING else sides
 
     def reach(self, sides: tuple[Floats, Floats], head: int) -> list[Floats]:

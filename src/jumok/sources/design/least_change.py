@@ -18,7 +18,7 @@ from .problem import RANK_TOLERANCE, Problem, Tables, centred, covariance
 __all__ = ["least_change"]
 
 HIDDEN = 1e-10  # of the largest eigenvalue: what is below is not seen
-TOLERANCE = 1e-12
+TOLERANCE = 1e-13
 MOST_PRODUCTS = 1000
 
 
@@ -103,7 +103,7 @@ def _grown(problem: Problem, w: Floats) -> Floats:
     tolerance = TOLERANCE * float(np.linalg.norm(goal))
     grown, _ = conjugate_gradients(lambda v: sizes * bent(sizes * v), goal, lambda v: v, tolerance, MOST_PRODUCTS)
     least = sizes * grown
-    return least + nearest(problem, _seen(problem, problem.linear(w - least)))
+    return least + nearest(problem, _seen(problem, problem.linear(w - least)), float(np.linalg.norm(bent(w))))
 
 
 def _even(problem: Problem) -> Tables:
