@@ -6,10 +6,11 @@ import math
 
 import pytest
 import torch
+from programs import agree, captured, sharpened, traces
 from torch import nn
 from torch.nn import functional as F
 
-from programs import agree, captured
+from jumok.sources.capture.capturing import Captured
 
 B, H, N, D = 2, 3, 5, 4
 E = H * D
@@ -305,3 +306,312 @@ def test_gradients_still_flow(name):
     STYLES[name](q, k, v)[1].sum().backward()
     for mine, plain in zip(there, (q.grad, k.grad, v.grad), strict=True):
         torch.testing.assert_close(mine, plain)
+
+
+# modules, as tutorials and libraries write them ------------------------------------------------------
+
+
+class Head(nn.Module):
+    """One head, as in tutorials."""
+
+    def __init__(self):
+        super().__init__()
+        self.key, self.query, self.value = (nn.Linear(E, D, bias=False) for _ in range(3))
+        self.register_buffer("tril", torch.tril(torch.ones(N, N)))
+        self.dropout = nn.Dropout(0.1)
+        self.kept = None
+
+    def forward(self, x):
+        t = x.shape[1]
+        wei = self.query(x) @ self.key(x).transpose(-2, -1) * D**-0.5
+        wei = wei.masked_fill(self.tril[:t, :t] == 0, float("-inf"))
+        self.kept = wei = F.softmax(wei, dim=-1)
+        return self.dropout(wei) @ self.value(x)
+
+
+class Heads(nn.Module):
+    """Several of them, each computed by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.heads = nn.ModuleList([Head() for _ in range(H)])
+        self.proj = nn.Linear(E, E)
+
+    def forward(self, x):
+        return self.proj(torch.cat([head(x) for head in self.heads], dim=-1))
+
+
+class Packed(nn.Module):
+    """All heads from one projection, the fused function or the written formula."""
+
+    def __init__(self, fused):
+        super().__init__()
+        self.qkv, self.proj, self.fused, self.kept = nn.Linear(E, 3 * E), nn.Linear(E, E), fused, None
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        q, k, v = (one.view(b, t, H, D).transpose(1, 2) for one in self.qkv(x).split(E, dim=2))
+        self.kept = ((q @ k.mT) / 2).masked_fill(~TRIANGLE[:t, :t], -torch.inf).softmax(-1)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True) if self.fused else self.kept @ v
+        return self.proj(mixed.transpose(1, 2).contiguous().view(b, t, E))
+
+
+class Block(nn.Module):
+    """Attention beside what a block has besides."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attn, self.ln1, self.ln2 = attention, nn.LayerNorm(E), nn.LayerNorm(E)
+        self.mlp = nn.Sequential(nn.Linear(E, 2 * E), nn.GELU(), nn.Linear(2 * E, E))
+
+    def forward(self, x):
+        x = x + self.attn(self.ln1(x))
+        return x + self.mlp(self.ln2(x))
+
+
+def weights_of(attention):
+    """(batch, head, query, key) what the module itself computed."""
+    return torch.stack([head.kept for head in attention.heads], 1) if isinstance(attention, Heads) else attention.kept
+
+
+KINDS = {"a head at a time": Heads, "written": lambda: Packed(False), "fused": lambda: Packed(True)}
+
+
+@pytest.mark.parametrize("n_sequences", [1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_small_language_model(kind, n_sequences):
+    model = sharpened(nn.Sequential(*(Block(KINDS[kind]()) for _ in range(3)), nn.Linear(E, 7)))
+    reading = captured(lambda: model(torch.randn(n_sequences, N, E)).softmax(-1))
+    assert [len(one) for one in reading.readings] == [3] * n_sequences
+    for item, one in enumerate(reading.readings):
+        for at, trace in enumerate(one):
+            agree(trace, weights_of(model[at].attn)[item])
+            assert trace.source.details["module"] == f"{at}.attn"
+
+
+def test_one_head_alone_over_a_batch():
+    model = sharpened(Head())
+    reading = captured(lambda: model(torch.randn(B, N, E)))
+    assert [trace.n_heads for trace in traces(reading)] == [1, 1]
+    agree(reading.readings[1][0], model.kept[1:])
+
+
+def test_a_sequence_without_a_batch():
+    x, w = torch.randn(N, E), torch.randn(3, E, E) / 2
+    q, k, v = x @ w[0], x @ w[1], x @ w[2]
+    weights = (q @ k.T / math.sqrt(E)).softmax(-1)
+    reading = captured(lambda: (q @ k.T / math.sqrt(E)).softmax(-1) @ v)
+    agree(reading[0], weights[None])
+
+
+def test_heads_without_a_batch():
+    q, k, v = (one[0] for one in inputs())
+    reading = captured(lambda: ((q @ k.mT).softmax(-1) @ v).transpose(0, 1).reshape(N, E))
+    agree(reading[0], (q @ k.mT).softmax(-1))
+
+
+@pytest.mark.parametrize("n_kv", [1, 2])
+@pytest.mark.parametrize("way", ["repeat_interleave", "expand", "einsum", "broadcast"])
+def test_shared_keys_stay_shared(n_kv, way):
+    n_heads = 4
+    q, k, v = torch.randn(B, n_heads, N, D), torch.randn(B, n_kv, N, D), torch.randn(B, n_kv, N, D)
+    group = n_heads // n_kv
+    own = (q @ k.repeat_interleave(group, 1).mT / 2).softmax(-1)
+
+    def program():
+        if way == "repeat_interleave":
+            keys, values = (one.repeat_interleave(group, 1) for one in (k, v))
+            out = (q @ keys.mT / 2).softmax(-1) @ values
+        elif way == "expand":
+            keys, values = (one[:, :, None].expand(B, n_kv, group, N, D).reshape(B, n_heads, N, D) for one in (k, v))
+            out = (q @ keys.mT / 2).softmax(-1) @ values
+        elif way == "einsum":
+            apart = q.view(B, n_kv, group, N, D)
+            out = torch.einsum("bgrqk,bgkd->bgrqd", (torch.einsum("bgrqd,bgkd->bgrqk", apart, k) / 2).softmax(-1), v)
+        else:
+            apart = q.view(B, n_kv, group, N, D)
+            out = (apart @ k[:, :, None].mT / 2).softmax(-1) @ v[:, :, None]
+        out.reshape(B, n_heads, N, D).transpose(1, 2).reshape(B, N, n_heads * D)
+
+    reading = captured(program)
+    assert len(reading.readings) == B
+    for item, one in enumerate(reading.readings):
+        agree(one[0], own[item])
+        assert one[0].n_kv_heads == n_kv
+
+
+def test_layers_that_differ():
+    sizes = [(2, 6), (4, 3), (1, 12)]
+    x = torch.randn(1, N, E)
+    layers = [sharpened(nn.MultiheadAttention(E, n_heads, batch_first=True)) for n_heads, _ in sizes]
+    model = nn.ModuleList(layers)
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = model
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x, x, x)[0]
+            return x
+
+    whole = Model().eval()
+    reading = captured(lambda: whole(x))
+    assert [(trace.n_heads, trace.d_head) for trace in reading] == sizes
+
+
+# what is no head, or cannot be read ----------------------------------------------------------------------
+
+
+def seen_of(program):
+    """What a capture lists of a program that has no head to be read."""
+    with torch.no_grad(), Captured() as reading:
+        program()
+    assert len(reading) == 0
+    assert reading.readings == ()
+    return [*reading.seen, *reading.refused]
+
+
+def test_a_classifier_is_no_head():
+    model = nn.Sequential(nn.Linear(E, 7), nn.Softmax(-1))
+    assert seen_of(lambda: model(torch.randn(B, E)).log()) == []
+    assert seen_of(lambda: (torch.randn(B, E) @ torch.randn(E, 7)).softmax(-1)) == []
+
+
+def test_an_embedding_by_its_probabilities_is_no_head():
+    embedding = nn.Embedding(7, E)
+    head = nn.Linear(E, 7, bias=False)
+    head.weight = embedding.weight
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding, self.head = embedding, head
+
+        def forward(self, x):
+            return self.head(x).softmax(-1) @ self.embedding.weight
+
+    model = Model()
+    assert seen_of(lambda: model(torch.randn(B, N, E))) == []
+
+
+def test_a_router_of_experts_is_no_head():
+    class Experts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gate = nn.Linear(E, 4)
+            self.experts = nn.ModuleList([nn.Linear(E, E) for _ in range(4)])
+
+        def forward(self, x):
+            share = self.gate(x).softmax(-1)
+            made = torch.stack([expert(x) for expert in self.experts], -2)
+            return (share.unsqueeze(-2) @ made).squeeze(-2)
+
+    model = Experts()
+    assert all(one.what != "attention" for one in seen_of(lambda: model(torch.randn(B, N, E))))
+
+
+def test_linear_attention_has_no_weights_to_read():
+    q, k, v = inputs()
+    assert seen_of(lambda: together((F.elu(q) + 1) @ ((F.elu(k) + 1).mT @ v))) == []
+    listed = seen_of(lambda: together(q.softmax(-1) @ (k.softmax(-2).mT @ v)))
+    assert {one.what for one in listed} == {"softmax before a product"}
+
+
+def test_additive_attention_is_listed():
+    query, keys, values, score = nn.Linear(E, E), nn.Linear(E, E), torch.randn(B, N, E), nn.Linear(E, 1)
+    x = torch.randn(B, N, E)
+
+    def program():
+        scores = score(torch.tanh(query(x).unsqueeze(2) + keys(values).unsqueeze(1))).squeeze(-1)
+        return scores.softmax(-1) @ values
+
+    (listed,) = seen_of(program)
+    assert "not a product of queries and keys" in listed.why
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_talking_heads_are_listed(where):
+    q, k, v = inputs()
+    talk = torch.randn(H, H)
+
+    def program():
+        scores = q @ k.mT / 2
+        if where == "before":
+            scores = torch.einsum("bhqk,hg->bgqk", scores, talk)
+        weights = scores.softmax(-1)
+        if where == "after":
+            weights = torch.einsum("bhqk,hg->bgqk", weights, talk)
+        return together(weights @ v)
+
+    assert seen_of(program)
+
+
+@pytest.mark.parametrize(
+    "talk", [nn.Conv2d(H, H, 1, bias=False), nn.Linear(H, H, bias=False)], ids=lambda one: type(one).__name__
+)
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_talking_heads_of_a_library_are_listed(talk, where):
+    q, k, v = inputs()
+
+    def mixed(table):
+        return talk(table) if isinstance(talk, nn.Conv2d) else talk(table.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+    def program():
+        scores = q @ k.mT / 2
+        weights = (mixed(scores) if where == "before" else scores).softmax(-1)
+        return together((mixed(weights) if where == "after" else weights) @ v)
+
+    assert seen_of(program)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda scores: scores.sigmoid() * 3,
+        lambda scores: scores.relu(),
+        lambda scores: scores**2,
+        lambda scores: scores.abs(),
+        lambda scores: scores.cumsum(-1),
+        lambda scores: scores.flip(-1),
+        lambda scores: scores - scores.mean(-1, keepdim=True).tanh() * scores,
+        lambda scores: scores.roll(1, -1),
+        lambda scores: F.dropout(scores, 0.5),
+        lambda scores: scores.sort(-1).values,
+        lambda scores: scores.masked_fill(~TRIANGLE, -1.0),
+        lambda scores: torch.where(TRIANGLE, scores, -scores),
+        lambda scores: scores[..., torch.randperm(N)],
+        lambda scores: scores.clamp(-0.1, 0.1),
+        lambda scores: F.layer_norm(scores, (N,)),
+    ],
+)
+def test_what_cannot_be_followed_is_never_guessed(changed):
+    q, k, v = inputs()
+    with torch.no_grad(), Captured() as reading:
+        together(changed(q @ k.mT).softmax(-1) @ v)
+    assert len(reading) == 0
+    assert reading.seen or reading.refused
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda weights: weights * 0.5,
+        lambda weights: weights**2,
+        lambda weights: weights * (weights > 0.1),
+        lambda weights: F.dropout(weights, 0.5),
+        lambda weights: weights.flip(-1),
+        lambda weights: weights + torch.eye(N),
+        lambda weights: weights - weights.mean(-1, keepdim=True),
+        lambda weights: weights.masked_fill(~TRIANGLE, 0.0),
+        lambda weights: weights @ weights,
+        lambda weights: 1 - weights,
+    ],
+)
+def test_weights_that_were_changed_are_never_taken_for_softmax(changed):
+    q, k, v = inputs()
+    with torch.no_grad(), Captured() as reading:
+        together(changed((q @ k.mT / 2).softmax(-1)) @ v)
+    assert len(reading) == 0
+    assert reading.seen or reading.refused

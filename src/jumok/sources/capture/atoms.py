@@ -93,7 +93,9 @@ def arranged(tensor: Any, axes: Axes, order: Sequence[Sequence[Atom]]) -> Any:
             sizes.append(1 if size == 1 else atom.size)
     pieces = tensor.reshape(sizes)
     there = [atom for atom in wanted if atom in flat]
-    pieces = pieces.permute([flat.index(atom) for atom in there] + [at for at, atom in enumerate(flat) if atom not in there])
+    pieces = pieces.permute(
+        [flat.index(atom) for atom in there] + [at for at, atom in enumerate(flat) if atom not in there]
+    )
     pieces = pieces.reshape([pieces.shape[there.index(atom)] if atom in there else 1 for atom in wanted])
     at, shape = 0, []
     for dim in order:  # an axis of which one piece is broadcast and another not has to be made whole

@@ -26,6 +26,8 @@ class Call:
     output : (batch, head, sampled query, d_value) what the program mixed, for the queries ``rows``
     way : "fused", "written" (matrix products and a softmax) or "interface" (the registered function of transformers)
     training : True where dropout was on
+    calls : which attention calls of the watching these are, counted from 1; none where one was joined from several runs
+    where : (batch, head) the place of each head among the leading axes of these calls, one call after the other
     """
 
     module: str
@@ -44,7 +46,8 @@ class Call:
     allowed: list[Tensor] = field(default_factory=list)
     sinks: Tensor | None = None
     training: bool = False
-    cross: bool | None = None
+    calls: tuple[int, ...] = ()
+    where: Tensor = None
 
 
 @dataclass(frozen=True)

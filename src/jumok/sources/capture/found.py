@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,7 +41,7 @@ class Found:
     query : the atoms of the query axis
     joined : the atoms that the program merged with the width of the output: these are heads; None while nobody knows
     apart : the other axes that the output had then; before that, those before query and width as they were seen last
-    group : calls of one group are the heads of one layer, each computed by itself
+    calls : which attention calls of the watching these are, counted from 1, in the order of the first leading axis
     """
 
     module: str
@@ -58,7 +59,7 @@ class Found:
     causal: bool = False
     training: bool = False
     joined: list[Atom] | None = None
-    group: int | None = None
+    calls: tuple[int, ...] = ()
     apart: tuple[tuple[Atom, ...], ...] = ()
 
     def call(self) -> Call:
@@ -72,13 +73,15 @@ class Found:
             axes = Axes((*lead.dims[:-2], rows, width))
             return arranged(tensor, axes, (*order, rows, width))
 
+        lead = torch.broadcast_shapes(*(one.shape[:-2] for one in (self.q, self.k, self.v)), self.output.shape[:-2])
+        where = put(torch.arange(math.prod(lead)).reshape(*lead, 1, 1))[..., 0, 0]
         done = _Done(self.scale, self.causal)
         for step in self.steps:
             done.take(step, put)
         return Call(
             self.module, put(self.q), put(self.k), put(self.v), put(self.output), done.scale, self.way,
             rows=self.rows, run=self.run, softcap=done.softcap, causal=done.causal, added=done.added,
-            allowed=done.allowed, sinks=done.sinks, training=self.training,
+            allowed=done.allowed, sinks=done.sinks, training=self.training, calls=self.calls, where=where,
         )  # fmt: skip
 
     @property
@@ -123,8 +126,9 @@ def side_by_side(parts: Sequence[Found], module: str) -> tuple[Found, Atom] | No
     atom = Atom("lead", len(parts), (lowest - 1,))
     made = {name: _stacked([getattr(part, name) for part in parts]) for name in ("q", "k", "v", "output")}
     found = dataclasses.replace(
-        first, module=module or first.module, **made, lead=((atom,), *first.lead), steps=tuple(steps)
-    )
+        first, module=module or first.module, **made, lead=((atom,), *first.lead), steps=tuple(steps),
+        calls=tuple(call for part in parts for call in part.calls),
+    )  # fmt: skip
     return found, atom
 
 
