@@ -9,6 +9,7 @@ import jumok
 
 NAMES = [
     "Comparison",
+    "Design",
     "Example",
     "Explanation",
     "JumokError",
@@ -23,6 +24,8 @@ NAMES = [
     "allowed",
     "attend",
     "compare",
+    "design",
+    "design_values",
     "draw",
     "errors",
     "explain",

@@ -124,6 +124,38 @@ def test_pictures_and_widgets_name_their_extra(code, missing, extra, package):
         assert f"pip install 'jumok[{extra}]'" in text
 
 
+@pytest.mark.parametrize("code", ["jumok.design(jumok.load('student'))", "jumok.design([[1.0]], {0: {0: 1}})"])
+def test_a_design_names_its_extra(code):
+    done = run(
+        "import jumok\n"
+        f"try: {code}\n"
+        "except jumok.errors.MissingExtra as error: print(error.extra, error, error.text('ko'), sep='\\n')",
+        ["scipy"],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    said, en, ko = done.stdout.splitlines()
+    assert said == "design"
+    for text in (en, ko):
+        assert "scipy" in text
+        assert "pip install 'jumok[design]'" in text
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_command_that_designs_names_its_extra(lang):
+    done = run(command("design", "student", "--lang", lang), ["scipy"])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'jumok[design]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert any("가" <= letter <= "힣" for letter in done.stderr) == (lang == "ko")
+
+
+def test_what_was_designed_is_explained_without_scipy():
+    done = run(command("explain", "student", "studies"), ["scipy"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Why this query" in done.stdout
+
+
 def test_a_package_that_is_there_but_broken_is_not_called_missing():
     done = run("import types, jumok\nsys.modules['torch'] = types.ModuleType('torch')\njumok.nn", [])
     assert done.returncode == 1
