@@ -525,7 +525,8 @@ def _given(w_q: Any, w_k: Any, d_model: int) -> tuple[str | None, Floats | None]
 
 def _of_heads(near: Any, n_heads: int) -> list[Any]:
     """What each head stays near to."""
-    if near is None or isinstance(near, str) or np.ndim(near) == 2:
+    several = isinstance(near, (list, tuple)) and all(isinstance(one, str) or np.ndim(one) == 2 for one in near)
+    if not several and np.ndim(near) != 3:
         return [near] * n_heads
     if len(near) != n_heads:
         raise ShapeError(

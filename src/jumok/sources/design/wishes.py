@@ -65,8 +65,8 @@ def _tables(wanted: Any, tokens: Sequence[Token]) -> Iterator[Floats]:
         table = np.array(wanted, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            en=f"wanted expects a table of weights, or {{token: {{token: weight}}}}: {error}.",
-            ko=f"wanted에는 가중치 표나 {{토큰: {{토큰: 가중치}}}}가 필요합니다: {error}.",
+            en="wanted expects a table of numbers with rows of one length, or {token: {token: weight}}.",
+            ko="wanted에는 행의 길이가 모두 같은 숫자 표나 {토큰: {토큰: 가중치}}가 필요합니다.",
         ) from error
     n = len(tokens)
     if table.ndim not in (2, 3) or table.shape[-2:] != (n, n):
