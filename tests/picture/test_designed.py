@@ -14,7 +14,7 @@ from rich.console import Console
 import jumok
 from golden import same_as_golden
 from jumok.picture import progress
-from jumok.picture.designed import WORDS, designed, summary, to_csv
+from jumok.picture.designed import WORDS, designed, to_csv
 from jumok.picture.progress import SearchBar
 from jumok.picture.terminal import Screen
 
@@ -141,13 +141,6 @@ def test_odd_tokens_reach_no_control_and_keep_the_table_straight() -> None:
     assert len({cell_len(line) for line in lines[start : start + 13]}) == 1
 
 
-def test_a_line_says_how_it_ended() -> None:
-    assert "to 1e-7" in summary(jumok.design(jumok.load("student")).trace(), "en")
-    found = missed()
-    assert f"reasons: {len(found.reasons)}" in summary(found.trace(), "en")
-    assert f"까닭: {len(found.reasons)}개" in summary(found.trace(), "ko")
-
-
 def test_csv_reads_back_to_every_digit() -> None:
     found = missed()
     rows = list(csv.DictReader(io.StringIO(to_csv([found.trace()]))))
@@ -166,6 +159,13 @@ def test_both_languages_say_the_same(words: dict[str, tuple[str, str]]) -> None:
         assert fields[0] == fields[1]
         assert not re.search("[가-힣]", en)
         assert re.search("[가-힣]", ko) or en == ko
+
+
+def test_a_design_is_drawn_and_shown_live_as_its_record() -> None:
+    found = jumok.design([np.eye(2), np.eye(2)[::-1]], [{"0": {"1": 0.9}}, {"1": {"0": 0.9}}])
+    assert jumok.draw(found).svg() == jumok.draw(found.trace()).svg() != jumok.draw(found.trace(1)).svg()
+    shown, record = jumok.widget(found, lang="en"), jumok.widget(found.trace(), lang="en")
+    assert shown.documents == record.documents != jumok.widget(found.trace(1), lang="en").documents
 
 
 # the bar ----------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ..words import LANGS, number, shown
 from .grids import Grid, pared
 from .terminal import MOST_COLUMNS, MOST_ROWS, Screen
 
-__all__ = ["WORDS", "designed", "summary", "to_csv"]
+__all__ = ["WORDS", "designed", "to_csv"]
 
 MOST_TOLD = MOST_ROWS // 2  # wanted rows of a head, each with the reached one under it
 MOST_SENTENCES = 4
@@ -85,26 +85,12 @@ WORDS = {
     "at_sentence": ("sentence {n}", "문장 {n}"),
     "lift": ("→ would lift it: {text}", "→ 풀려면: {text}"),
     "more_why": ("`jumok explain` tells the other rows.", "나머지 행은 `jumok explain`으로 볼 수 있습니다."),
-    "short_exact": ("reached: every wanted weight, to 1e-7", "바라는 가중치를 모두 얻었습니다(1e-7 안)"),
-    "short_off": (
-        "not reached: {loss} nats from what is wanted, at most {gap} above the best possible; reasons: {n}",
-        "바라는 대로 다 되지는 않았습니다: 바라는 것과 {loss} nat, 최선보다 많아야 {gap} nat 멂. 까닭: {n}개",
-    ),
 }
 
 
 def word(name: str, lang: str, /, **data: Any) -> str:
     """A phrase in a language."""
     return WORDS[name][LANGS.index(lang)].format(**data)
-
-
-def summary(trace: Trace, lang: str) -> str:
-    """How a design ended, in a line."""
-    said = _said(trace)
-    if said["exact"]:
-        return word("short_exact", lang)
-    loss = math.fsum(head["loss"] for head in said["heads"])
-    return word("short_off", lang, loss=_small(loss), gap=_small(max(said["gap"], ROUNDING)), n=len(said["reasons"]))
 
 
 def designed(screen: Screen, traces: Sequence[Trace], names: Sequence[str]) -> None:
