@@ -95,7 +95,7 @@ def test_sentences_share_one_w_whose_loss_is_the_sum():
     xs = [embeddings(rng, n, 3) for n in (5, 4, 6)]
     rules = [RULES["causal"](5), RULES["everything"](4), RULES["window"](6)]
     tables = [wanted(rng, allowed_of(rule, len(x))) for x, rule in zip(xs, rules, strict=True)]
-    found = jumok.design(xs, tables, rule=rules, tokens=[None or list("abcde"), list("vwxy"), list("ghijkl")])
+    found = jumok.design(xs, tables, rule=rules, tokens=[list("abcde"), list("vwxy"), list("ghijkl")])
     form = found.w_q @ found.w_k.T
     total = sum(divergence(t, reached_by(x, form, r, 3)) for x, t, r in zip(xs, tables, rules, strict=True))
     assert found.found[0].loss == pytest.approx(total, rel=1e-9)

@@ -98,8 +98,11 @@ def _values(reason: Reason) -> tuple[str, dict[str, Any]]:
 
 def _mix(shares: Any, tokens: Any) -> str:
     """0.5 × a − 2 × b."""
-    mix = " + ".join(f"{share:.4g} × {token}" for share, token in zip(shares, tokens, strict=False))
-    return mix.replace("+ -", "− ")
+    mix = ""
+    for share, token in zip(shares, tokens, strict=False):
+        sign = ("−" if share < 0 else "") if not mix else " − " if share < 0 else " + "
+        mix += f"{sign}{abs(share):.4g} × {token}"
+    return mix
 
 
 def _small(value: float) -> str:
