@@ -6,11 +6,11 @@ import math
 
 import pytest
 import torch
-from programs import agree, captured, sharpened, traces
 from torch import nn
 from torch.nn import functional as F
 
 from jumok.sources.capture.capturing import Captured
+from programs import agree, captured, sharpened, traces
 
 B, H, N, D = 2, 3, 5, 4
 E = H * D

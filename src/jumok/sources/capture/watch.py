@@ -18,6 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from ...errors import JumokError
 from .atoms import Atom, Axes, arranged, refined
 from .calls import Seen
 from .found import Found, Step, compact, sampled, side_by_side
@@ -34,6 +35,8 @@ Node = Scores | Mixed | Lost
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Collects the attention calls of the programs that run inside it, in ``found``, and what was not read, in ``seen``."""
 
+    supports_higher_order_operators = True  # they run as they would, unwatched
+
     def __init__(self, modules: Modules) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.modules = modules
@@ -46,7 +49,11 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         if torch._C._current_graph_task_id() >= 0:  # a backward pass: its products are no attention
             return func(*args, **kwargs)
-        if func.overloadpacket not in _HANDLERS and _is_composite(func):
+        if not isinstance(func, torch._ops.OpOverload):
+            if "attention" in str(func):
+                self.note(str(func), "what it does inside is not followed")
+            return func(*args, **kwargs)
+        if func.overloadpacket not in _HANDLERS and _is_composite(func) and any(True for _ in _tensors(args)):
             with self:
                 made = func.decompose(*args, **kwargs)
             if made is not NotImplemented:
@@ -62,6 +69,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if handler is not None and first is not None:
             try:
                 node = handler(self, func, args, kwargs, first)
+            except JumokError:
+                raise
             except Exception as error:  # the program runs as it would without us, whatever we make of it
                 self.note("attention", f"{_called(name)} is not followed: {error}")
         if node is not None:
@@ -93,6 +102,9 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 place = "after the softmax" if weights else "between the scores and the softmax"
                 return Lost("attention", f"{_called(name)} {place} is not followed", weights, node.origin)
         return None
+
+    def handed_over(self, found: Found, mixed: Any) -> None:
+        """(lead …, query, d_value) what the program goes on with, a view of its own tensor; left as it is."""
 
     def note(self, what: str, why: str) -> None:
         """Remember what was seen and not read; once a module."""
@@ -136,14 +148,13 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return None
         if flipped:
             values, out = values.transpose(-1, -2), out.transpose(-1, -2)
-        found = self.compose(node, key or node.key or "column", key_at, query_at, values, out)
-        self.found.append(found)
+        found = self.complete(node, key or node.key or "column", key_at, query_at, values, out)
         lead = [dim for at, dim in enumerate(node.axes.dims) if at not in (key_at, query_at)]
         last = [node.axes.dims[query_at], (Atom("width", out.shape[-1]),)]
         return Mixed(found, Axes((*lead, *(reversed(last) if flipped else last))))
 
-    def compose(self, node: Scores, key: str, key_at: int, query_at: int, values: Any, out: Any) -> Found:
-        """The call, with q, k and v copied as they are now."""
+    def complete(self, node: Scores, key: str, key_at: int, query_at: int, values: Any, out: Any) -> Found:
+        """Take the call, with q, k and v copied as they are now."""
         dims = node.axes.dims
         outer = tuple(dim for at, dim in enumerate(dims) if at not in (key_at, query_at))
         query, within = _query_of(dims[query_at], values.shape[-2])
@@ -165,10 +176,14 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             else step
             for step in node.steps
         )
-        return Found(
+        found = Found(
             self.modules.name, self.modules.passes, compact(q), compact(k), compact(v), compact(mixed[..., rows, :]),
             rows, lead, query, steps, "written", training=node.training,
         )  # fmt: skip
+        self.found.append(found)
+        if node.stage == "weights":  # else it will be divided by the sum of its row
+            self.handed_over(found, mixed)
+        return found
 
     def kept(self, table: Any) -> Any:
         """A mask or bias, kept once however many layers are given it."""
@@ -280,6 +295,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             width = (Atom("width", node.found.v.shape[-1]),)
             whole = arranged(out, node.axes, (*node.found.lead, node.found.query, width))
             node.found.output = compact(whole[..., node.found.rows, :])
+            self.handed_over(node.found, whole)
             return node
         if isinstance(node, Mixed):
             return node
@@ -373,6 +389,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             training=bool(given.get("dropout_p")),
         )  # fmt: skip
         self.found.append(found)
+        self.handed_over(found, mixed.reshape(*lead, *mixed.shape[-2:]))
         return Mixed(found, Axes((*together, axes.dims[-2], (Atom("width", v.shape[-1]),))))
 
 
@@ -425,7 +442,7 @@ def _scales_rows(by: Any, out: Any) -> bool:
 @cache
 def _is_composite(func: Any) -> bool:
     """True where an operation is made of others: then these are looked at."""
-    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
+    return func.namespace == "aten" and bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
 
 
 def _transposed(tensor: Any, args: Any) -> list[int]:
