@@ -12,23 +12,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from ...errors import InputError
-from ...tokens import Token
+from ...tokens import Token, position
 from ...trace import Reading, Source, Trace
+from .asked import Asked, Told, asked
 from .calls import Call, Seen
-from .found import Found
+from .cut import Cut, Place, Rerun, cut
 from .growing import Calls
-from .interface import Interface, follows_interface
-from .modules import Modules
-from .texts import Encoded, encoded
-from .traces import Refused, trace_of
-from .watch import Watch
+from .traces import Made, Refused, trace_of
+from .watching import watching
 
 __all__ = ["Captured", "capture"]
 
@@ -40,134 +39,176 @@ class Captured(Reading):
         of a batch, an encoder and a decoder, two calls of a model
     refused : layers that were watched and not trusted, each with the reason
     seen : what looks like attention and was not read, each with the reason
+    unknown : the share of the text's tokens that the vocabulary does not know
     """
 
     readings: tuple[Reading, ...]
     refused: tuple[Refused, ...]
     seen: tuple[Seen, ...]
+    unknown: float
+    _asked: tuple[Any, Collection[int] | None, Told]
+    _again: Rerun | None
+    _running: tuple[Calls, Any, ExitStack]
+    _places: tuple[tuple[Place, ...], ...]
+    _n_layers: int
 
-    def __init__(self, model: Any = None, layers: Collection[int] | None = None, told: _Told | None = None) -> None:
+    def __init__(
+        self,
+        model: Any = None,
+        layers: Collection[int] | None = None,
+        told: Told | None = None,
+        again: Rerun | None = None,
+    ) -> None:
         put = object.__setattr__
         put(self, "layers", ())
         put(self, "source", Source(kind="model", backend="torch"))
-        for name in ("readings", "refused", "seen"):
+        for name in ("readings", "refused", "seen", "_places"):
             put(self, name, ())
-        put(self, "_asked", (model, layers, told or _Told()))
+        put(self, "unknown", 0.0 if told is None else told.unknown)
+        put(self, "_asked", (model, layers, told or Told()))
+        put(self, "_again", again)
 
     def __enter__(self) -> Captured:
         model, layers, _ = self._asked
-        calls = Calls(layers)
-        if model is not None and follows_interface(model):
-            stack: list[Any] = [Interface(model, calls)]
-        else:
-            modules = Modules(model)
-            watch = Watch(modules)
-            watch.found = calls
-            stack = [modules, watch]
-        object.__setattr__(self, "_running", (calls, stack, torch.backends.mha.get_fastpath_enabled()))
-        torch.backends.mha.set_fastpath_enabled(False)
-        for one in stack:
-            one.__enter__()
+        calls, stack = Calls(layers), ExitStack()
+        watcher = stack.enter_context(watching(model, calls))
+        object.__setattr__(self, "_running", (calls, watcher, stack))
         return self
 
     def __exit__(self, *error: Any) -> None:
-        calls, stack, fast = self._running
+        calls, watcher, stack = self._running
         object.__delattr__(self, "_running")
-        for one in reversed(stack):
-            one.__exit__(*error)
-        torch.backends.mha.set_fastpath_enabled(fast)
+        stack.__exit__(*error)
         if error[0] is None:
-            self._fill(calls_of(calls.whole()), tuple(stack[-1].seen))
+            self._fill(calls, tuple(watcher.seen))
 
-    def _fill(self, calls: list[Call], seen: tuple[Seen, ...]) -> None:
-        told: _Told = self._asked[2]
-        readings, refused = readings_of(calls, told)
+    def _fill(self, calls: Calls, seen: tuple[Seen, ...]) -> None:
+        told: Told = self._asked[2]
+        made, refused = _read([found.call() for found in calls.whole()], told)
+        readings = tuple(_reading(traces, told, name[-1]) for name, traces in made.items())
         put = object.__setattr__
-        put(self, "readings", tuple(readings))
+        put(self, "_n_layers", calls.n_layers)
+        put(self, "readings", readings)
+        put(self, "_places", tuple(tuple(place for _, place in some) for some in made.values()))
         put(self, "refused", tuple(refused))
         put(self, "seen", seen)
         source = Source(kind="model", backend="torch", name=told.name, details=_listed(refused, seen))
         if readings:
-            main = max(readings, key=len)
+            main = readings[self._main]
             put(self, "layers", main.layers)
-            details = {**main.source.details, **source.details}
-            source = Source(
-                kind="model", backend="torch", name=told.name, special_tokens=main.source.special_tokens, details=details
-            )
+            source = replace(main.source, details={**main.source.details, **source.details})
         put(self, "source", source)
 
+    @property
+    def _main(self) -> int:
+        return max(range(len(self.readings)), key=lambda at: len(self.readings[at]))
 
-@dataclass(frozen=True)
-class _Told:
-    """What is known of the sequences beforehand.
+    def cut(
+        self,
+        layer: int,
+        head: int,
+        query: int | str | Token | None = None,
+        key: int | str | Token | None = None,
+        *,
+        renormalise: bool = False,
+        mean: bool = False,
+        reading: int | None = None,
+        run: Callable[[], Any] | None = None,
+    ) -> Cut:
+        """What the model's output changes when one weight is taken away; it is run twice.
 
-    rows : sequence length → (item) tokens of a stack;  real : the same, which are no padding
-    """
+        query, key : positions or texts. Without ``key`` the whole row of the query, without both the whole head is cut;
+            without ``query`` the weights of all tokens on that key
+        renormalise : True to share the rest of the row out anew, as if the key were masked; else nothing takes its place
+        mean : True to put the mean of what the head hands over, over all tokens, where a row or a head is cut; else 0
+        reading : which of ``readings``; None for the one whose layers these are
+        run : does again what was captured and gives its output; needed after a with-block
 
-    name: str | None = None
-    tokens: Mapping[int, list[list[Token]]] = field(default_factory=dict)
-    real: Mapping[int, list[list[bool]]] = field(default_factory=dict)
-    sentences: Sequence[str] = ()
-    special: bool | None = None
-
-    def of(self, n: int, item: int) -> tuple[list[Token] | None, list[bool] | None]:
-        """The tokens of an item, and which are real, where a stack of this length is known."""
-        if n not in self.tokens or item >= len(self.tokens[n]):
-            return None, None
-        return self.tokens[n][item], self.real[n][item] if n in self.real else None
-
-
-def calls_of(found: list[Found]) -> list[Call]:
-    """Calls, with heads that were computed one by one side by side."""
-    calls: list[Call] = []
-    groups: dict[int, list[Call]] = {}
-    for one in found:
-        call = one.call()
-        if one.group is None or one.group not in groups:
-            calls.append(call)
-        if one.group is not None:
-            groups.setdefault(one.group, []).append(call)
-    for group in groups.values():
-        for name in ("q", "k", "v", "output"):
-            setattr(group[0], name, torch.cat([getattr(call, name) for call in group], dim=1))
-    return calls
+        Errors: ``InputError`` for a layer, head or token that is not there, without ``run`` after a with-block, or where the
+        program does not do again what was read.
+        Source: Michel et al. 2019, "Are sixteen heads really better than one?" (a head set to 0); Wang et al. 2022 (mean).
+        """
+        again = self._again if run is None else Rerun(run, self._asked[0])
+        if again is None:
+            raise InputError(
+                en="cut runs the program again, and this reading does not know how: reading.cut(…, run=lambda: model(x)).",
+                ko="cut은 프로그램을 다시 실행하는데 이 기록은 그 방법을 모릅니다: reading.cut(…, run=lambda: model(x)).",
+            )
+        which = position("reading", "기록", self._main if reading is None else reading, len(self.readings))
+        layer = position("layer", "층", layer, len(self.readings[which]))
+        trace, place = self.readings[which][layer], self._places[which][layer]
+        way = "renormalised" if renormalise else "mean" if mean else "zero"
+        if again.writes is None:
+            again = replace(again, writes=_reads_back_only(trace))
+        again = replace(again, sentence=self.readings[which].source.details.get("sentence"))
+        return cut(trace, place, again, layer, head, query, key, way)
 
 
-def readings_of(calls: list[Call], told: _Told) -> tuple[list[Reading], list[Refused]]:
-    """A Reading for each stack of layers, call of the model and sequence."""
+def _reads_back_only(trace: Trace) -> bool:
+    """True where the first token reads itself alone: the output at a token is then about what follows it."""
+    return not trace.rows("allowed", queries=[0])[0, 1:].any()
+
+
+# calls → readings -----------------------------------------------------------------------------------
+
+_CROSS = re.compile(r"cross|encoder_attn|encdec|multihead_attn", re.IGNORECASE)
+
+
+def _read(calls: list[Call], told: Told) -> tuple[dict[Any, list[tuple[Trace, Place]]], list[Refused]]:
+    """The Traces of each stack of layers, call of the model and sequence, with their places in the program."""
     cache: dict[Any, Any] = {}
-    made: dict[Any, list[Trace]] = {}
+    made: dict[Any, list[tuple[Trace, Place]]] = {}
     refused: list[Refused] = []
     numbers: dict[Any, int] = {}
     for call in calls:
-        n, m = call.q.shape[2], call.k.shape[2]
-        stack = (call.run, re.sub(r"\d+", "#", call.module), n == m)
+        crossed = call.q.shape[2] != call.k.shape[2] or (
+            told.is_decoder(call.module) and bool(_CROSS.search(call.module))
+        )
+        stack = (call.run, re.sub(r"\d+", "#", call.module), crossed)
         layer = numbers[stack] = numbers.get(stack, -1) + 1
         for item in range(len(call.q)):
-            one = _trace(call, item, layer, told, cache)
+            one = _made(call, item, layer, crossed, told, cache)
             if isinstance(one, Refused):
                 refused.append(one)
             else:
-                made.setdefault((*stack, item), []).append(one)
-    return [_reading(traces, told, name[-1]) for name, traces in made.items()], refused
+                made.setdefault((*stack, item), []).append((_verified(one), _place(call, item, one)))
+    return made, refused
 
 
-def _trace(call: Call, item: int, layer: int, told: _Told, cache: dict[Any, Any]) -> Trace | Refused:
+def _made(call: Call, item: int, layer: int, crossed: bool, told: Told, cache: dict[Any, Any]) -> Made | Refused:
     n, m = call.q.shape[2], call.k.shape[2]
-    tokens, real = told.of(n, item)
-    key_tokens, key_real = told.of(m, item) if m != n else (None, real)
+    tokens, real = told.of(call.module, n, item)
+    key_tokens, key_real = told.of(call.module, m, item, read=True) if crossed else (None, real)
+    if crossed and key_tokens is None:
+        key_tokens = [Token(str(at)) for at in range(m)]
     mask = None if real is None and key_real is None else (real or [True] * n, key_real or [True] * m)
     source = {"layer_number": layer, "model": told.name}
-    one = trace_of(call, item, tokens, key_tokens, mask, source, cache)
-    return one if isinstance(one, Refused) else one.trace
+    return trace_of(call, item, tokens, key_tokens, mask, source, cache)
 
 
-def _reading(traces: list[Trace], told: _Told, item: int) -> Reading:
-    details: dict[str, Any] = {"stack": re.sub(r"\d+", "#", str(traces[0].source.details.get("module", ""))), "item": item}
+def _verified(made: Made) -> Trace:
+    """The Trace, whose source tells how near its mixed values are to the program's."""
+    source = made.trace.source
+    told = {**source.details, "largest_difference": made.off}
+    object.__setattr__(made.trace, "source", replace(source, details=told))  # nobody has seen it yet
+    return made.trace
+
+
+def _place(call: Call, item: int, made: Made) -> Place:
+    heads = call.where[min(item, len(call.where) - 1)].numpy()
+    n_calls = max(1, len(call.calls))
+    return Place(call.calls, heads, call.where.numel() // n_calls, item, made.queries, made.keys)
+
+
+def _reading(made: Sequence[tuple[Trace, Place]], told: Told, item: int) -> Reading:
+    traces = tuple(trace for trace, _ in made)
+    first = traces[0].source
+    details: dict[str, Any] = {"stack": re.sub(r"\d+", "#", str(first.details.get("module", ""))), "item": item}
+    details["largest_difference"] = max(trace.source.details["largest_difference"] for trace in traces)
     if item < len(told.sentences):
         details["sentence"] = told.sentences[item]
     source = Source(kind="model", backend="torch", name=told.name, special_tokens=told.special, details=details)
-    return Reading(tuple(traces), source)
+    return Reading(traces, source)
 
 
 def _listed(refused: Sequence[Refused], seen: Sequence[Seen]) -> dict[str, Any]:
@@ -196,7 +237,7 @@ def capture(
     """What a model attends to on a text: every layer and head; or, without arguments, a with-block that watches any code.
 
     model : a PyTorch module; or a folder, a name in the local cache, or "demo"
-    text : a text, a list of texts (one Reading each, in ``readings``), or what the model is called with by name
+    text : a text, a list of texts (one Reading each, in ``readings``), a tensor, or what the model is called with by name
         ({"pixel_values": …})
     tokenizer : of transformers, of tokenizers, or anything with encode and decode; None for the model's own
     target : what the decoder of an encoder-decoder reads; None for what the model itself writes
@@ -219,97 +260,48 @@ def capture(
         name = str(model)
         model, own = load_model(model, dtype, allow_pickle)
         tokenizer = own if tokenizer is None else tokenizer
-    texts = [text] if isinstance(text, str) else list(text) if isinstance(text, (list, tuple)) else []
-    given = encoded(_tokenizer(model, tokenizer), texts) if not isinstance(text, (Mapping, torch.Tensor)) else None
-    inputs = dict(given.inputs) if given is not None else _inputs(text)
-    was, told = model.training, _Told(name or type(model).__name__)
-    model.eval()
-    try:
-        if given is not None:
-            _fits(model, given)
-            told = _told(model, given, texts, told.name)
-            inputs, told = _with_target(model, tokenizer, inputs, target, told)
-        with torch.no_grad(), Captured(model, layers, told) as reading:
-            model(**inputs)
-    finally:
-        model.train(was)
+    with _evaluating(model):
+        given = asked(model, text, tokenizer, target, name or type(model).__name__)
+        run = _forward(model, given)
+        with Captured(model, layers, given.told, Rerun(run, model, given.word, given.writes)) as reading:
+            run()
     if not len(reading):
-        raise _nothing(reading)
+        raise _nothing(reading, layers)
     return reading
 
 
-def _inputs(given: Any) -> dict[str, Any]:
-    return dict(given) if isinstance(given, Mapping) else {"pixel_values": given}
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Without dropout and gradients; the model is as it was afterwards."""
+    was = {module: module.training for module in model.modules()}
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in was.items():
+            module.training = training
 
 
-def _tokenizer(model: Any, tokenizer: Any) -> Any:
-    if tokenizer is not None:
-        return tokenizer
-    folder = getattr(getattr(model, "config", None), "_name_or_path", "")
-    if folder:
-        from .models import tokenizer_of
+def _forward(model: Any, given: Asked) -> Callable[[], Any]:
+    def run() -> Any:
+        with _evaluating(model):
+            return model(*given.args, **given.inputs)
 
-        found = tokenizer_of(folder)
-        if found is not None:
-            return found
-    raise InputError(
-        en="capture needs a tokenizer to read a text: capture(model, text, tokenizer=…).",
-        ko="글을 읽으려면 토크나이저가 필요합니다: capture(model, text, tokenizer=…).",
-    )
+    return run
 
 
-def _told(model: Any, given: Encoded, texts: Sequence[str], name: str | None) -> _Told:
-    n = len(given.tokens[0])
-    return _Told(name, {n: given.tokens}, {n: given.real}, tuple(texts), given.special)
-
-
-def _with_target(
-    model: Any, tokenizer: Any, inputs: dict[str, Any], target: str | None, told: _Told
-) -> tuple[dict[str, Any], _Told]:
-    """What the decoder of an encoder-decoder reads."""
-    if not getattr(getattr(model, "config", None), "is_encoder_decoder", False):
-        return inputs, told
-    start = model.config.decoder_start_token_id
-    if target is not None:
-        written = encoded(tokenizer, [target])
-        ids = torch.cat([torch.full((1, 1), start), written.inputs["input_ids"]], dim=1)
-    elif hasattr(model, "generate"):
-        ids = model.generate(**inputs, max_new_tokens=32, do_sample=False)
-    else:
-        ids = torch.full((len(inputs["input_ids"]), 1), start)
-    pieces = [[Token(str(piece)) for piece in tokenizer.convert_ids_to_tokens(row)] for row in ids.tolist()]
-    tokens = {**told.tokens, ids.shape[1]: pieces} if ids.shape[1] not in told.tokens else dict(told.tokens)
-    told = _Told(told.name, tokens, told.real, told.sentences, told.special)
-    return {**inputs, "decoder_input_ids": ids}, told
-
-
-def _fits(model: Any, given: Encoded) -> None:
-    """Refuse a text beyond the model's context, and tokens that its vocabulary does not have."""
-    config = getattr(model, "config", None)
-    ids = given.inputs["input_ids"]
-    n = ids.shape[1]
-    most = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
-    rotary = getattr(config, "rope_parameters", None) is not None or getattr(config, "rope_theta", None) is not None
-    if isinstance(most, int) and n > most and not rotary:
-        raise InputError(
-            en=f"the text has {n} tokens, but the context of this model is {most}. Take a part of it.",
-            ko=f"글이 토큰 {n}개인데 이 모델의 문맥 길이는 {most}입니다. 일부만 쓰십시오.",
+def _nothing(reading: Captured, layers: Collection[int] | None) -> InputError:
+    if layers is not None and reading._n_layers and not reading.refused:
+        most = reading._n_layers - 1
+        return InputError(
+            en=f"layers expects some of 0 to {most}, got {sorted(layers)}.",
+            ko=f"layers에는 0부터 {most}까지 쓸 수 있는데 {sorted(layers)}이(가) 왔습니다.",
         )
-    embedding = model.get_input_embeddings() if hasattr(model, "get_input_embeddings") else None
-    size = getattr(embedding, "num_embeddings", None)
-    if size is not None and int(ids.max()) >= size:
-        raise InputError(
-            en=f"the tokenizer does not fit this model: it gave token {int(ids.max())}, and the model knows {size}.",
-            ko=f"토크나이저가 이 모델과 맞지 않습니다. 토큰 번호 {int(ids.max())}이(가) 나왔는데 모델은 {size}개만 압니다.",
-        )
-
-
-def _nothing(reading: Captured) -> InputError:
-    what = "; ".join(f"{one.module}: {one.why_en}" for one in reading.refused) or "; ".join(
-        f"{one.module}: {one.what} ({one.why})" for one in reading.seen
-    )
-    what_ko = "; ".join(f"{one.module}: {one.why_ko}" for one in reading.refused) or "; ".join(
-        f"{one.module}: {one.what} ({one.why})" for one in reading.seen
+    listed = [f"{one.module}: {one.what} ({one.why})" for one in reading.seen]
+    what, what_ko = (
+        "; ".join([f"{one.module}: {getattr(one, name)}" for one in reading.refused] or listed)
+        for name in ("why_en", "why_ko")
     )
     return InputError(
         en=f"no attention was found in this model.{f' Seen: {what}' if what else ''}",

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from .found import LOW, Found, Step
@@ -44,6 +45,12 @@ class Calls:
         self._slots: dict[tuple[str, int], Found] = {}
         self._run = -1
         self._order: dict[str, int] = {}
+        self._n = 0
+
+    @property
+    def n_layers(self) -> int:
+        """The layers of the largest stack, wanted or not."""
+        return max(self._count.values(), default=-1) + 1
 
     def remove(self, found: Found) -> None:
         """Take a call back: it has become part of another."""
@@ -55,6 +62,9 @@ class Calls:
 
     def append(self, found: Found) -> None:
         """One more call, as it is found."""
+        if not found.calls:  # else calls that stand side by side, each of which was counted
+            self._n += 1
+            found.calls = (self._n,)
         if found.run != self._run:
             self._run, self._order = found.run, {}
         order = self._order[found.module] = self._order.get(found.module, -1) + 1
@@ -108,7 +118,9 @@ def _unpacked(found: Found, before: Found) -> Found:
         return found
     shared = before.k.shape[-3] == 1 and before.q.dim() == 5
 
-    def heads(tensor: Any) -> Any:  # (batch, kv_head, group, width) → (batch, kv_head, group, 1, width) or (batch, head, 1, width)
+    def heads(
+        tensor: Any,
+    ) -> Any:  # (batch, kv_head, group, width) → (batch, kv_head, group, 1, width) or (batch, head, 1, width)
         return tensor.unsqueeze(-2) if shared else tensor.reshape(len(tensor), -1, 1, tensor.shape[-1])
 
     def keys(tensor: Any) -> Any:
@@ -151,7 +163,7 @@ def _joined(first: Found, later: list[_Part]) -> Found:
     parts = [_part(first, first.k.shape[-2]), *later]
     n, m = (sum(getattr(part, name).shape[-2] for part in parts) for name in ("q", "k"))
     tables = [part.allowed for part in parts] + [part.bias for part in parts if part.bias is not None]
-    lead = torch.broadcast_shapes(*(table.shape[:-2] for table in tables))
+    lead = np.broadcast_shapes(*(tuple(table.shape[:-2]) for table in tables))
     allowed = torch.zeros((*lead, n, m), dtype=torch.bool)
     bias = torch.zeros((*lead, n, m), dtype=tables[-1].dtype) if any(part.bias is not None for part in parts) else None
     rows: list[int] = []
@@ -167,7 +179,8 @@ def _joined(first: Found, later: list[_Part]) -> Found:
         at += n_new
     steps = [step for step in first.steps if step.kind not in ("allowed", "add")] + [Step("allowed", allowed)]
     steps += [] if bias is None else [Step("add", bias)]
-    q, k, v, output = (
-        torch.cat([getattr(part, name) for part in parts], dim=-2) for name in ("q", "k", "v", "output")
-    )
-    return dataclasses.replace(first, q=q, k=k, v=v, output=output, rows=rows, causal=False, steps=tuple(steps))
+    q, k, v, output = (torch.cat([getattr(part, name) for part in parts], dim=-2) for name in ("q", "k", "v", "output"))
+    return dataclasses.replace(
+        first, q=q, k=k, v=v, output=output, rows=rows, causal=False,
+        steps=tuple(steps), calls=(),
+    )  # fmt: skip

@@ -6,6 +6,7 @@ function. While an ``Interface`` is open that function is stood before; everythi
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ def follows_interface(model: Any) -> bool:
 
 
 class Interface:
-    """Collects the attention calls of a model, in ``found``. Use as a context manager."""
+    """Collects the attention calls of a model, in ``found``. Use as a context manager, one thread's own."""
 
     def __init__(self, model: Any, found: Any) -> None:
         self.names = {id(module): name for name, module in model.named_modules()}
@@ -34,42 +35,39 @@ class Interface:
         self._tables: list[Any] = []
 
     def __enter__(self) -> Interface:
-        from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
-
-        kind = type(ALL_ATTENTION_FUNCTIONS)
-        self._kind, self._own = kind, kind.get_interface
-        own = self._own
-
-        def get_interface(functions: Any, name: str, default: Any) -> Any:
-            return self._before(own(functions, name, default))
-
-        kind.get_interface = get_interface
+        self._thread = threading.get_ident()
         self._hook = self._model.register_forward_pre_hook(self._begins)
+        with _lock:
+            _open.append(self)
+            if len(_open) == 1:
+                _stand_before()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._kind.get_interface = self._own
         self._hook.remove()
+        with _lock:
+            _open.remove(self)
+            if not _open:
+                _step_aside()
 
     def _begins(self, *_: object) -> None:
         self._run += 1
 
-    def _before(self, function: Any) -> Any:
-        def attended(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> Any:
-            out = function(module, query, key, value, attention_mask, **options)
-            if id(module) in self.names:  # of another model, or another thread's
-                self.found.append(self._found(module, query, key, value, attention_mask, options, out[0]))
-            return out
+    def takes(self, module: Any) -> bool:
+        """True for a module of this model, in the thread that watches it."""
+        return id(module) in self.names and threading.get_ident() == self._thread
 
-        return attended
+    def called(self, module: Any, given: tuple[Any, Any, Any, Any], options: dict[str, Any], mixed: Any) -> None:
+        """One call: given q, k, v and the mask, it mixed (batch, query, head, d_value)."""
+        self.found.append(self._found(module, *given, options, mixed))
 
     def _found(self, module: Any, q: Any, k: Any, v: Any, mask: Any, options: dict[str, Any], mixed: Any) -> Found:
         """The call: q (batch, head, query, d), k and v (batch, kv_head, key, d), mixed (batch, query, head, d)."""
-        n, causal, steps = q.shape[2], False, []
+        n, causal, steps = q.shape[2], False, list[Step]()
         bias, softcap, sinks = options.get("position_bias"), options.get("softcap"), options.get("s_aux")
         if mask is None:
-            causal = options.get("is_causal")
-            causal = bool(getattr(module, "is_causal", False) if causal is None else causal) and n > 1
+            told = options.get("is_causal")
+            causal = bool(getattr(module, "is_causal", False) if told is None else told) and n > 1
             if causal and k.shape[2] > n:
                 k, v = k[:, :, :n], v[:, :, :n]
                 bias = None if bias is None else bias[..., :n]
@@ -107,3 +105,38 @@ class Interface:
                 return kept
         self._tables.append((table, compact(table)))
         return self._tables[-1][1]
+
+
+_open: list[Interface] = []  # those that watch now, in any thread: the library's function is stood before once
+_lock = threading.Lock()
+_own: list[Any] = []
+
+
+def _stand_before() -> None:
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    kind: Any = type(ALL_ATTENTION_FUNCTIONS)
+    own = kind.get_interface
+    _own[:] = [kind, own]
+
+    def get_interface(functions: Any, name: str, default: Any) -> Any:
+        return _before(own(functions, name, default))
+
+    kind.get_interface = get_interface
+
+
+def _step_aside() -> None:
+    kind, own = _own
+    kind.get_interface = own
+    _own.clear()
+
+
+def _before(function: Any) -> Any:
+    def attended(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> Any:
+        out = function(module, query, key, value, attention_mask, **options)
+        for one in tuple(_open):  # another thread may open or close one meanwhile
+            if one.takes(module):
+                one.called(module, (query, key, value, attention_mask), options, out[0])
+        return out
+
+    return attended

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import InputError
 from ...tokens import Token
 
-__all__ = ["Encoded", "encoded"]
+__all__ = ["Encoded", "encoded", "tokens_of", "word_of"]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,9 @@ def _plain(tokenizer: Any, texts: Sequence[str]) -> Encoded:
             mine.append(Token(piece, (place, place + len(piece)) if place >= 0 else None))
             at = place + len(piece) if place >= 0 else at
         tokens.append(mine)
-    return Encoded({"input_ids": torch.tensor(rows)}, tokens, [[True] * len(row) for row in rows], False, [0.0] * len(rows))
+    return Encoded(
+        {"input_ids": torch.tensor(rows)}, tokens, [[True] * len(row) for row in rows], False, [0.0] * len(rows)
+    )
 
 
 def _text(piece: Any) -> str:
@@ -129,3 +131,35 @@ def _text(piece: Any) -> str:
 
 def _span(offsets: Any, i: int, j: int, special: bool) -> tuple[int, int] | None:
     return None if offsets is None or special else (int(offsets[i][j][0]), int(offsets[i][j][1]))
+
+
+def tokens_of(tokenizer: Any, ids: Sequence[int]) -> list[Token]:
+    """The pieces of numbers, without a place in a text."""
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        return [Token(_text(piece)) for piece in tokenizer.convert_ids_to_tokens(list(ids))]
+    if hasattr(tokenizer, "id_to_token"):
+        return [Token(_text(tokenizer.id_to_token(one))) for one in ids]
+    return [Token(_text(tokenizer.decode([one]))) for one in ids]
+
+
+def word_of(tokenizer: Any) -> Callable[[int], str]:
+    """How a token reads by its number; bytes that are no whole character are spelled out in hex."""
+
+    def word(number: int) -> str:
+        text = str(tokenizer.decode([number]))
+        return text if text.strip() and "\ufffd" not in text else _spelled(tokens_of(tokenizer, [number])[0].text)
+
+    return word
+
+
+_OWN = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+_BYTES = {chr(byte): byte for byte in _OWN} | {
+    chr(0x100 + at): byte for at, byte in enumerate(byte for byte in range(256) if byte not in _OWN)
+}  # the letters by which byte-level tokenizers write bytes
+
+
+def _spelled(piece: str) -> str:
+    if piece and all(letter in _BYTES for letter in piece):
+        data = bytes(_BYTES[letter] for letter in piece)
+        return data.decode("utf-8") if data.isascii() else data.hex(" ").upper()
+    return piece.replace("▁", " ")

@@ -1,0 +1,38 @@
+"""Watching a program: its attention functions where it has registered ones, else PyTorch's operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+
+from .interface import Interface, follows_interface
+from .modules import Modules
+from .watch import Watch
+
+__all__ = ["watching"]
+
+
+@contextmanager
+def watching(
+    model: Any, found: Any, interface: type[Interface] = Interface, watch: type[Watch] = Watch
+) -> Iterator[Interface | Watch]:
+    """Hand the attention calls of what runs inside to ``found``, in order; leave nothing behind.
+
+    model : the model that will run, or None for any code;  interface, watch : what watches
+    """
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with ExitStack() as stack:
+            if model is not None and follows_interface(model):
+                yield stack.enter_context(interface(model, found))
+                return
+            modules = stack.enter_context(Modules(model))
+            one = watch(modules)
+            one.found = found
+            yield stack.enter_context(one)
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
