@@ -22,7 +22,8 @@ function refused(reason: Reason, make: () => unknown): Refused["data"] {
 
 function near(a: ArrayLike<number>, b: ArrayLike<number>): void {
   assert.equal(a.length, b.length);
-  Array.from(a).forEach((one, at) => assert.ok(Math.abs(one - b[at]) < 1e-9, `${[...Array.from(a)]} / ${Array.from(b)}`));
+  const [one, other] = [Array.from(a), Array.from(b)];
+  assert.ok(one.every((value, at) => Math.abs(value - other[at]) < 1e-9), `${one} / ${other}`);
 }
 
 /** Three tokens, of which the first is 0; the second wants .8 of itself. */
@@ -80,7 +81,8 @@ const want = (row: WantedRow | null, query = 1): Edit => ({ set: "wanted", head:
 
 test("what a record wants is read, and what is no wish is none", () => {
   assert.deepEqual(wishing().wanted, [{ 1: { 1: 0.8 } }]);
-  for (const damaged of [5, [5], [{ 9: { 0: 1 } }], [{ 0: { 0: "x" } }], [{ 0: { 0: -1 } }], [{}, {}], [{ __proto__: 1, x: 2 }]]) {
+  const negative = [{ 0: { 0: -1 } }];
+  for (const damaged of [5, [5], [{ 9: { 0: 1 } }], [{ 0: { 0: "x" } }], negative, [{}, {}], [{ x: 2 }]]) {
     assert.deepEqual(wishing(damaged).wanted, [], JSON.stringify(damaged));
   }
 });
@@ -118,14 +120,16 @@ test("a design is one edit of both matrices, and must have their size", () => {
   const after = edited(wishing(), { set: "design", layer: 0, w_q: tableOf([[3, 0], [0, 1]]), w_k: identity(2) });
   assert.deepEqual([...layersOf(after)[0].heads!.w_q.values], [3, 0, 0, 1]);
   refused("no_such_place", () => edited(wishing(), { set: "design", layer: 0, w_q: identity(3), w_k: identity(2) }));
-  refused("not_finite", () => edited(wishing(), { set: "design", layer: 0, w_q: tableOf([[NaN, 0], [0, 1]]), w_k: identity(2) }));
+  const damaged = tableOf([[NaN, 0], [0, 1]]);
+  refused("not_finite", () => edited(wishing(), { set: "design", layer: 0, w_q: damaged, w_k: identity(2) }));
 });
 
 test("wanted beside reached", () => {
   const sheet = wishing();
   const beside = besideReached(layersOf(sheet)[0], sheet.wanted, 0, 1) as Beside;
   near(beside.wanted, [0.1, 0.8, 0.1]);
-  const kl = [0, 1, 2].reduce((sum, key) => sum + beside.wanted[key] * Math.log(beside.wanted[key] / beside.reached[key]), 0);
+  const term = (wanted: number, key: number): number => wanted * Math.log(wanted / beside.reached[key]);
+  const kl = beside.wanted.map(term).reduce((sum, one) => sum + one, 0);
   assert.ok(Math.abs(beside.divergence - kl) < 1e-12 && kl > 0.1);
   assert.equal(beside.most.key, 1);
   assert.equal(besideReached(layersOf(sheet)[0], sheet.wanted, 0, 0), null);

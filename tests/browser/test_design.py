@@ -461,6 +461,45 @@ def test_an_answer_does_not_overwrite_what_was_undone_meanwhile(python_host: Pyt
     assert design.weights(2)[3] == "0.55"
 
 
+def test_what_is_undone_at_once_is_not_asked(python_host: PythonHost) -> None:
+    design = live(python_host)
+    design.type("student", "0.3")
+    expect(design.panel).to_contain_text("Found, and put into the tables")
+    design.type("deep learning", "0.3")
+    design.page.keyboard.press("Escape")
+    design.button("Undo").click()
+    design.page.wait_for_timeout(500)
+    assert len(python_host.asked) == 1
+    assert design.weights(2)[1] == "0.3"
+
+
+def test_after_another_edit_a_wish_is_solved_anew_as_a_step_of_its_own(python_host: PythonHost) -> None:
+    design = live(python_host)
+    python_host.be_slow(700)
+    design.type("deep learning", "0.3")
+    design.page.wait_for_timeout(300)
+    cell = design.page.locator("table[data-stage='x'] [data-row='1'][data-column='0']")
+    cell.focus()
+    design.page.keyboard.type("2")
+    design.page.keyboard.press("Enter")
+    expect(design.panel).to_contain_text("Found, and put into the tables")
+    assert len(python_host.asked) == 2
+    assert design.weights(2)[3] == "0.3"
+    design.button("Undo").click()
+    expect(cell).to_have_text("2")
+    assert design.weights(2)[3] != "0.3"
+
+
+def test_a_refusal_does_not_hold_up_what_was_wanted_before(python_host: PythonHost) -> None:
+    design = live(python_host)
+    design.is_set("The").click()
+    design.type("deep learning", "0.3")
+    design.type("deep learning", "0.9")
+    expect(design.panel.get_by_role("alert")).to_contain_text("is left")
+    expect(design.panel).to_contain_text("Found, and put into the tables")
+    assert design.weights(2)[3] == "0.3"
+
+
 def test_what_python_refuses_is_said_in_place(python_host: PythonHost) -> None:
     one = np.eye(4)
     trace = jumok.attend(x=np.eye(3, 4), w_q=one, w_k=one, w_v=one, rotation=jumok.Rotary(), tokens=list("abc"))

@@ -1,4 +1,4 @@
-/** What attention is wanted: rows that a person wrote, made whole as Python does it, and how far what is reached is off. */
+/** What attention is wanted: rows that a person wrote, made whole as Python does it, and how far off they are. */
 
 import { rowOf } from "./path";
 import type { Places } from "./places";
@@ -44,7 +44,7 @@ export function completed(row: WantedRow, allowed: Uint8Array): Float64Array | T
   return filled(row, allowed) ?? trouble("all_forbidden");
 }
 
-/** A row over the allowed keys, of which those that were left out share what remains; null where nothing is wanted of any. */
+/** A row over the allowed keys, of which those left out share what remains; null where nothing is wanted of any. */
 export function filled(row: WantedRow, allowed: Uint8Array): Float64Array | null {
   const total = sumOf(Object.values(row));
   const share = total >= 1 - SLACK ? 0 : (1 - total) / freeKeys(row, allowed).length;
@@ -86,20 +86,22 @@ export function withWeight(row: WantedRow, allowed: Uint8Array, key: number, val
   }
   const rest = 1 - value;
   if (taken === 0 && rest > SLACK) throw new Refused("wanted_rest", { rest });
-  const scaled = Object.entries(others).map(([other, weight]) => [other, tidy(taken === 0 ? 0 : (weight / taken) * rest)]);
+  const ratio = taken === 0 ? 0 : rest / taken;
+  const scaled = Object.entries(others).map(([other, weight]) => [other, tidy(weight * ratio)]);
   return { ...Object.fromEntries(scaled), [key]: value };
 }
 
 /** Without the dust of binary fractions. */
-function tidy(value: number): number {
+export function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** A row without its wishes for what the mask hides; the others are as large as they count, for which `whole` is made. */
+/** A row without its wishes for what the mask hides; the others as large as they count in the row made whole. */
 export function withinMask(row: WantedRow, allowed: Uint8Array, whole: Float64Array | null): WantedRow {
   const keys = Object.keys(row).map(Number);
-  if (keys.every((key) => allowed[key])) return row;
-  return Object.fromEntries(keys.filter((key) => allowed[key]).map((key) => [key, whole ? tidy(whole[key]) : row[key]]));
+  const seen = keys.filter((key) => allowed[key]);
+  if (seen.length === keys.length) return row;
+  return Object.fromEntries(seen.map((key) => [key, whole ? tidy(whole[key]) : row[key]]));
 }
 
 /** A row in which a key is free again; null where nothing is left that is wanted. */

@@ -138,8 +138,8 @@ function sentenceOf({ kind, data }: Fact, lang: Lang, meaning: Meaning): string 
   return `${name}: ${role}. ${fill(question, data, lang)}`;
 }
 
-/** Why the query is what it is, step by step from what is wanted of it; nothing where the weights are not the wanted ones. */
-export function whySentences(layer: Layer, head: number, query: number, lang: Lang): (readonly [isEntry: boolean, text: string])[] {
+/** Why the query is what it is, step by step from what is wanted; nothing where the weights are not the wanted ones. */
+export function whySentences(layer: Layer, head: number, query: number, lang: Lang): Section["lines"] {
   const facts = [...whyQuery(new Asked(layer, query, null), head)];
   if (!facts.some(({ kind }) => kind.startsWith("why.query"))) return [];
   return facts.map((fact) => [LIST_KINDS.has(fact.kind), sentenceOf(fact, lang, layer.source.details.meaning ?? {})]);

@@ -14,7 +14,7 @@ import type { Data, Dim } from "./words";
 const REACHED = 1e-7; // weights that differ by no more are the wanted ones
 const ROUNDED = 5e-4; // or were written with fewer digits
 
-/** The steps from what was wanted of a token to its query; nothing where nothing was wanted, or no few keys are read. */
+/** The steps from what was wanted of a token to its query; nothing where nothing was wanted, or many keys are read. */
 export function* whyQuery(asked: Asked, head: number): Facts {
   const { softcap, sink } = asked.layer.rule;
   const wanted = wantedRow(asked, head);
@@ -55,8 +55,7 @@ function weightsIn(said: unknown, n: number): WantedRow | null {
     const isKey = /^\d{1,9}$/.test(key) && Number(key) < n;
     return isKey && typeof weight === "number" && weight >= 0 && weight <= 1 + SLACK;
   };
-  const entries = Object.entries(said);
-  return entries.every(isWeight) ? Object.fromEntries(entries.map(([key, weight]) => [Number(key), weight as number])) : null;
+  return Object.entries(said).every(isWeight) ? (said as WantedRow) : null;
 }
 
 function isMap(said: unknown): said is Readonly<Record<string | number, unknown>> {
@@ -95,7 +94,9 @@ class Wish {
     if (heads === null || heads.rotation !== null || heads.b_k !== null || heads.w_k.rows !== q.width) return false;
     const { columns, values } = heads.w_k;
     const first = q.width * kvHeadOf(this.asked.layer, this.head);
-    const isUnit = (row: number, column: number): boolean => values[row * columns + first + column] === Number(row === column);
+    const isUnit = (row: number, column: number): boolean => {
+      return values[row * columns + first + column] === Number(row === column);
+    };
     return [...Array(q.width ** 2).keys()].every((at) => isUnit(Math.floor(at / q.width), at % q.width));
   }
 

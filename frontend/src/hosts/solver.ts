@@ -1,4 +1,4 @@
-/** Python behind the page, where there is one: it is given an example file with `wanted:`, and answers with W_Q and W_K. */
+/** Python behind the page, where there is one: given an example file with `wanted:`, it answers with W_Q and W_K. */
 import type { Model } from "./model";
 
 /** What is asked: the file as `jumok design` reads it, and what of it stays as it stands. */
@@ -7,12 +7,14 @@ export interface Question {
   readonly fixed: "w_k" | null;
 }
 
+type Rows = readonly (readonly number[])[];
+
 /** What came back; `error` in each language where it could not be solved. */
 export type Answer =
-  | { readonly w_q: readonly (readonly number[])[]; readonly w_k: readonly (readonly number[])[]; readonly report: unknown }
+  | { readonly w_q: Rows; readonly w_k: Rows; readonly report: unknown }
   | { readonly error: Readonly<Record<string, string>> };
 
-/** One question is under way at a time; of those that come meanwhile only the last is asked, and only it is answered. */
+/** One question is under way at a time; of those that come meanwhile only the last is asked, and answered. */
 export class Solver {
   #number = 0;
   #isAsking = false;

@@ -1,4 +1,4 @@
-/** A design under way: what is asked of Python and when, what it found, and how all that an answer changes is one edit. */
+/** A design under way: what is asked of Python and when, what it found; all that an answer changes is one edit. */
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Lang, Table } from "../../engine/record";
 import type { Refused, Sheet } from "../../engine/sheet";
@@ -52,11 +52,18 @@ export class Designing {
   /** Want another row of a query; with `join` it is one step with the edit before. */
   want(head: number, query: number, row: WantedRow | null, { join = false } = {}): Refused | null {
     const refused = this.desk.apply({ set: "wanted", head, query, row }, { join });
-    if (refused === null && this.session.solver !== null && this.isLive.peek() && this.desk.sheet.peek()!.wanted.length > 0) {
-      clearTimeout(this.#pause);
-      this.#pause = setTimeout(() => void this.solve({ join: true }), PAUSE_MS);
-    }
-    return refused;
+    if (refused !== null) return refused;
+    clearTimeout(this.#pause);
+    const sheet = this.desk.sheet.peek()!;
+    const isToSolve = this.session.solver !== null && this.isLive.peek() && sheet.wanted.length > 0;
+    if (isToSolve) this.#pause = setTimeout(() => this.#solveFor(sheet), PAUSE_MS);
+    return null;
+  }
+
+  /** Solve for the wishes of a sheet, where they still stand; after another edit as a step of its own. */
+  #solveFor(sheet: Sheet): void {
+    const now = this.desk.sheet.peek()!;
+    if (now.wanted === sheet.wanted) void this.solve({ join: now === sheet });
   }
 
   /** Ask Python, and put what it finds into the tables. */
@@ -68,7 +75,8 @@ export class Designing {
     this.state.value = "asking";
     clearTimeout(this.#late);
     this.#late = setTimeout(() => (this.state.value = "late"), LATE_MS);
-    const answer = await this.session.solver!.ask({ example: toYaml(sheet), fixed: this.keepsKeys.peek() ? "w_k" : null });
+    const fixed = this.keepsKeys.peek() ? "w_k" : null;
+    const answer = await this.session.solver!.ask({ example: toYaml(sheet), fixed });
     if (answer === null) return; // asked again meanwhile: that answer counts
     clearTimeout(this.#late);
     this.#take(answer, sheet, join);
@@ -80,7 +88,7 @@ export class Designing {
       this.state.value = "idle";
       const now = this.desk.sheet.peek()!;
       if (now !== asked) {
-        if (this.isLive.peek() && now.wanted === asked.wanted) void this.solve();
+        if (this.isLive.peek()) this.#solveFor(asked);
         return;
       }
       if ("error" in answer) {

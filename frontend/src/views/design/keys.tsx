@@ -6,7 +6,7 @@ import { number } from "../../explanation/words";
 import { rowOf } from "../../engine/path";
 import type { Token } from "../../engine/record";
 import { Refused } from "../../engine/sheet";
-import { allowedKeys, withinMask, withoutWeight, withWeight, type WantedRow } from "../../engine/wanted";
+import { allowedKeys, tidy, withinMask, withoutWeight, withWeight, type WantedRow } from "../../engine/wanted";
 import { parsed, steppedText } from "../stages/editing";
 import type { Looking } from "../stages/looking";
 import { refusal } from "../stages/refusals";
@@ -35,15 +35,20 @@ export function Keys({ looking, designing, row, whole }: KeysProps): JSX.Element
   const reached = rowOf(layer, head.value, query.value).weights;
   const base = withinMask(row ?? {}, allowed, whole);
   const refused = useSignal<Refusal | null>(null);
-  const want = (next: WantedRow | null, join = false): Refused | null => {
-    return designing.want(head.value, query.value, next, { join });
+  const want = (key: number, made: () => WantedRow | null, join = false): boolean => {
+    const next = attempt(made);
+    const why = next instanceof Refused ? next : designing.want(head.value, query.value, next, { join });
+    refused.value = why && { key, why };
+    return why === null;
   };
   const wrong = refused.value;
   return (
     <>
       <ul class="design-keys">
         <li class="heads" aria-hidden="true">
-          {["key", "wanted", "reached"].map((name) => <span key={name} class={`of-${name}`}>{said(`of.${name}`, lang.value)}</span>)}
+          <span class="of-key">{said("of.key", lang.value)}</span>
+          <span class="of-wanted">{said("of.wanted", lang.value)}</span>
+          <span class="of-reached">{said("of.reached", lang.value)}</span>
         </li>
         {layer.tokens.map((token, key) => (
           <KeyLine
@@ -55,17 +60,10 @@ export function Keys({ looking, designing, row, whole }: KeysProps): JSX.Element
             wanted={whole?.[key] ?? null}
             reached={reached[key]}
             wrong={wrong?.key === key ? refusal(wrong.why, lang.value) : null}
-            set={(value, from, join) => {
-              const made = value instanceof Refused ? value : attempt(() => withWeight(from, allowed, key, value));
-              const why = made instanceof Refused ? made : want(made, join);
-              refused.value = why && { key, why };
-              return why === null;
-            }}
-            free={() => {
-              refused.value = null;
-              want(withoutWeight(base, key));
-            }}
             row={base}
+            set={(value, from, join) => want(key, () => withWeight(from, allowed, key, value), join)}
+            refuse={(why) => (refused.value = { key, why })}
+            free={() => want(key, () => withoutWeight(base, key))}
           />
         ))}
       </ul>
@@ -93,42 +91,48 @@ interface LineProps {
   readonly reached: number;
   readonly wrong: string | null;
   readonly row: WantedRow;
-  /** Want so much, or what was typed instead, in a row that was like this; whether it could be. */
-  readonly set: (value: number | Refused, from: WantedRow, join: boolean) => boolean;
+  /** Want so much, in a row that was like this; whether it could be. */
+  readonly set: (value: number, from: WantedRow, join: boolean) => boolean;
+  /** Say why what was typed is no weight. */
+  readonly refuse: (why: Refused) => void;
   readonly free: () => void;
 }
 
 function KeyLine(line: LineProps): JSX.Element {
-  const { looking, token, isHidden, given, wanted, reached, row, wrong, set, free } = line;
-  const lang = looking.session.choice.lang.value;
-  const [query, key] = [looking.asking.value, nameOf(token)];
-  const shown = wanted ?? given;
+  const { token, isHidden, given, reached, wrong } = line;
   return (
     <li class={isHidden ? "masked" : given === null ? "is-free" : undefined}>
       <span class="of-key"><TokenText token={token} /></span>
-      {isHidden ? (
-        <Hidden line={line} />
-      ) : (
-        <>
-          <Slider line={line} label={said("slider", lang, { query, key, wanted: wantedText(shown), reached })} />
-          <Field line={line} label={said("field", lang, { query, key })} />
-          <label class="is-set">
-            <input
-              type="checkbox"
-              aria-label={said("is.set", lang, { query, key })}
-              checked={given !== null}
-              onChange={() => (given === null ? set(Number((shown ?? reached).toPrecision(12)), row, false) : free())}
-            />
-            <span aria-hidden="true">{said(given === null ? "free" : "set", lang)}</span>
-          </label>
-        </>
-      )}
+      {isHidden ? <Hidden line={line} /> : <Wish line={line} />}
       <span class="of-reached">
         <span class="bar" style={{ width: `${100 * reached}%` }} />
         <span class="digits">{number(reached)}</span>
       </span>
       {wrong !== null && <p class="refused" role="alert">{wrong}</p>}
     </li>
+  );
+}
+
+/** The same weight three ways: as a slider, as a number, and whether it is set at all. */
+function Wish({ line }: { line: LineProps }): JSX.Element {
+  const { looking, token, given, wanted, reached, row, set, free } = line;
+  const lang = looking.session.choice.lang.value;
+  const [query, key] = [looking.asking.value, nameOf(token)];
+  const shown = wanted ?? given;
+  return (
+    <>
+      <Slider line={line} label={said("slider", lang, { query, key, wanted: wantedText(shown), reached })} />
+      <Field line={line} label={said("field", lang, { query, key })} />
+      <label class="is-set">
+        <input
+          type="checkbox"
+          aria-label={said("is.set", lang, { query, key })}
+          checked={given !== null}
+          onChange={() => (given === null ? set(tidy(shown ?? reached), row, false) : free())}
+        />
+        <span aria-hidden="true">{said(given === null ? "free" : "set", lang)}</span>
+      </label>
+    </>
   );
 }
 
@@ -177,12 +181,13 @@ function Slider({ line: { given, wanted, reached, row, set }, label }: InputProp
 }
 
 /** The same as a number, to be typed or stepped with the arrows. */
-function Field({ line: { given, wanted, row, wrong, set }, label }: InputProps): JSX.Element {
+function Field({ line: { given, wanted, row, wrong, set, refuse }, label }: InputProps): JSX.Element {
   const typed = useSignal<string | null>(null);
   const shown = wanted ?? given;
   const commit = (text: string): void => {
     const value = parsed(text);
-    if (value === shown || set(value, row, false)) typed.value = null;
+    if (value instanceof Refused) refuse(value);
+    else if (value === shown || set(value, row, false)) typed.value = null;
   };
   const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLInputElement }): void => {
     const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];

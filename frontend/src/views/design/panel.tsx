@@ -1,4 +1,4 @@
-/** The design panel: what a row should be, beside what it is; and, where Python is there, the weights that make it so. */
+/** The design panel: what a row should be, beside what it is; and, where Python is, the weights that make it so. */
 import type { JSX } from "preact";
 import { useId, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
@@ -82,7 +82,8 @@ function Rows({ looking: { session }, designing }: Props): JSX.Element | null {
   if (queries.every((at) => at === query.value)) return null;
   const offOf = (at: number): string => {
     const beside = besideReached(layer, wanted, head.value, at)!;
-    return isTrouble(beside) ? said("row.trouble", lang.value) : said("row.nats", lang.value, { kl: beside.divergence });
+    if (isTrouble(beside)) return said("row.trouble", lang.value);
+    return said("row.nats", lang.value, { kl: beside.divergence });
   };
   return (
     <div class="choices" role="group" aria-label={said("rows", lang.value)}>
@@ -111,11 +112,12 @@ function Row({ looking, designing }: Props): JSX.Element {
   const { wanted } = designing.desk.sheet.value!;
   const row = tableFor(wanted, head.value)[query.value] ?? null;
   const beside = besideReached(layer, wanted, head.value, query.value);
+  const whole = beside && !isTrouble(beside) ? beside.wanted : null;
   const told = useId();
   return (
     <section aria-describedby={told}>
       <h3>{said("keys", lang.value, { query: looking.asking.value })}</h3>
-      <Keys looking={looking} designing={designing} row={row} whole={beside && !isTrouble(beside) ? beside.wanted : null} />
+      <Keys looking={looking} designing={designing} row={row} whole={whole} />
       <p id={told} class="row-told" role="status">{rowText(looking, beside)}</p>
       {row !== null && (
         <button type="button" onClick={() => designing.want(head.value, query.value, null)}>
@@ -135,7 +137,8 @@ function rowText(looking: Looking, beside: Beside | Trouble | null): string {
   const { tokens } = looking.session.layer.value!;
   const { divergence: kl, most, wanted, reached } = beside;
   const names = tokens.map(nameOf);
-  const off = most.difference <= SAME ? said("row.same", lang, { kl }) : said("row.off", lang, { kl, ...most, key: names[most.key] });
+  const isSame = most.difference <= SAME;
+  const off = said(isSame ? "row.same" : "row.off", lang, { kl, ...most, key: names[most.key] });
   const zeros = names.filter((_, key) => wanted[key] === 0 && reached[key] > 0);
   return zeros.length === 0 ? off : `${off} ${said("row.zero", lang, { keys: zeros })}`;
 }

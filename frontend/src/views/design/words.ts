@@ -20,7 +20,10 @@ const DESIGN_WORDS: Words = {
   "of.key": ["Key", "키"],
   "of.wanted": ["Wanted", "바라는 값"],
   "of.reached": ["Reached", "나온 값"],
-  slider: ["{query:e} → {key:e}, wanted {wanted:e}, reached {reached:n}", "{query:e} → {key:e}, 바라는 값 {wanted:e}, 나온 값 {reached:n}"],
+  slider: [
+    "{query:e} → {key:e}, wanted {wanted:e}, reached {reached:n}",
+    "{query:e} → {key:e}, 바라는 값 {wanted:e}, 나온 값 {reached:n}",
+  ],
   field: ["{query:e} → {key:e}: wanted weight", "{query:e} → {key:e}: 바라는 가중치"],
   "is.set": ["{query:e} → {key:e}: set by you", "{query:e} → {key:e}: 직접 정함"],
   set: ["set", "정함"],
@@ -69,7 +72,10 @@ const DESIGN_WORDS: Words = {
     "Python has not answered yet. It may be busy with another cell; if its kernel has ended, run the cell again.",
     "파이썬이 아직 대답하지 않았습니다. 다른 셀을 실행하는 중일 수 있습니다. 커널이 끝났다면 셀을 다시 실행하십시오.",
   ],
-  solved: ["Found, and put into the tables: W_Q and W_K are marked where they changed.", "찾아서 표에 넣었습니다. W_Q와 W_K에서 바뀐 곳에 표시가 있습니다."],
+  solved: [
+    "Found, and put into the tables: W_Q and W_K are marked where they changed.",
+    "찾아서 표에 넣었습니다. W_Q와 W_K에서 바뀐 곳에 표시가 있습니다.",
+  ],
   "not.solved": ["Not solved: {reason:e}", "찾지 못했습니다. {reason:e}"],
   "cannot.carry": [
     "this record has something that an example file, which is what Python is given, has no word for ({what:e}).",
@@ -77,7 +83,7 @@ const DESIGN_WORDS: Words = {
   ],
   nothing: ["Nothing is wanted yet.", "아직 바라는 것이 없습니다."],
   offline: [
-    "Finding W_Q and W_K for this needs Python: copy it as an example file and run jumok design on that, or open it in a notebook with jumok.widget.",
+    "Finding W_Q and W_K for this needs Python: jumok design on a copied example file, or jumok.widget in a notebook.",
     "이에 맞는 W_Q와 W_K를 찾으려면 파이썬이 필요합니다. 예제 파일로 복사해 jumok design을 실행하거나, 노트북에서 jumok.widget으로 여십시오.",
   ],
 
@@ -88,13 +94,19 @@ const DESIGN_WORDS: Words = {
     "지금 보이는 숫자가 아니라 고치기 전의 숫자로 얻은 결과입니다.",
   ],
   exact: ["Every wanted row is reached, to 7 digits.", "바라는 행이 모두 일곱 자리까지 그대로 나왔습니다."],
-  inexact: ["Not every wanted row is reached: {loss:n} nats off in all.", "바라는 행이 모두 나오지는 않았습니다. 차이는 모두 {loss:n} nat입니다."],
+  inexact: [
+    "Not every wanted row is reached: {loss:n} nats off in all.",
+    "바라는 행이 모두 나오지는 않았습니다. 차이는 모두 {loss:n} nat입니다.",
+  ],
   best: ["It is proven that no W_Q and W_K come nearer.", "어떤 W_Q와 W_K로도 더 가까워질 수 없음이 증명됩니다."],
   gap: [
     "It is proven that no W_Q and W_K come nearer by more than {gap:n} nats.",
     "어떤 W_Q와 W_K로도 {gap:n} nat 넘게 더 가까워질 수 없음이 증명됩니다.",
   ],
-  unfinished: ["The search was stopped early: more time may bring it nearer.", "탐색을 도중에 멈추었습니다. 시간을 더 들이면 더 가까워질 수 있습니다."],
+  unfinished: [
+    "The search was stopped early: more time may bring it nearer.",
+    "탐색을 도중에 멈추었습니다. 시간을 더 들이면 더 가까워질 수 있습니다.",
+  ],
   reasons: ["Why not all of it", "다 되지 않는 까닭"],
   lift: ["What would help: {text:e}", "도움이 될 것: {text:e}"],
 
