@@ -30,6 +30,7 @@ __all__ = [
     "Trace",
     "allowed",
     "attend",
+    "capture",
     "compare",
     "design",
     "design_values",
@@ -57,6 +58,7 @@ _HOME = {
     "Token": "trace",
     "Trace": "trace",
     "attend": "verbs",
+    "capture": "verbs",
     "compare": "verbs",
     "design": "verbs",
     "design_values": "sources.design.values",
@@ -90,6 +92,7 @@ if TYPE_CHECKING:
     from .trace import Token as Token
     from .trace import Trace as Trace
     from .verbs import attend as attend
+    from .verbs import capture as capture
     from .verbs import compare as compare
     from .verbs import design as design
     from .verbs import draw as draw

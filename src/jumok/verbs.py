@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import InputError
+from .errors import InputError, MissingExtra
 from .trace import Reading, Source, Token, Trace
 
 if TYPE_CHECKING:
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from .picture.drawing import Picture
     from .picture.packed import Storage, Values
     from .picture.widget import Widget
+    from .sources.capture.capturing import Captured
     from .sources.design.designed import Design, Progress
     from .sources.example import Example
 
-__all__ = ["attend", "compare", "design", "draw", "load", "widget"]
+__all__ = ["attend", "capture", "compare", "design", "draw", "load", "widget"]
 
 
 def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading:
@@ -98,6 +99,50 @@ def attend(
         en=f"attend expects an example, or x, w_q, w_k and w_v, or q, k and v; got {came}.",
         ko=f"attend에는 예제, 또는 x·w_q·w_k·w_v, 또는 q·k·v가 필요한데 온 것은 이렇습니다: {came_ko}.",
     )
+
+
+def capture(
+    model: Any = None,
+    text: Any = None,
+    tokenizer: Any = None,
+    *,
+    target: str | None = None,
+    layers: Collection[int] | None = None,
+    dtype: str | None = None,
+    allow_pickle: bool = False,
+) -> Captured:
+    """What a model attends to on a text: every layer and head; or, without arguments, a with-block that watches any code.
+
+    model : a PyTorch module; or a folder, a name in the local cache of Hugging Face, or "demo" (the extra ``demo``)
+    text : a text, a list of texts (one Reading each, in ``readings``), a tensor, or the model's inputs by name
+    tokenizer : of transformers, of tokenizers, or anything with encode and decode; None for the model's own
+    target : what the decoder of an encoder-decoder reads; None for what the model itself writes
+    layers : which layers to keep, such as range(6); None for all
+    dtype : "float32", "float16" or "bfloat16" to load the model in;  allow_pickle : True to load weights that are only
+        there as a pickle, which can run code
+
+    >>> import torch
+    >>> model = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    >>> x = torch.zeros(1, 3, 8)
+    >>> with capture() as reading:
+    ...     _ = model(x, x, x)
+    >>> reading[0].weights.shape
+    (2, 3, 3)
+
+    No model is downloaded, no code of a model's own is run. A sample of rows of every layer is computed again from what
+    was read and held against what the program itself made of it; beyond rounding a layer is refused, with the reason.
+    ``reading.cut(layer, head, query, key)`` runs the model again without one weight.
+
+    Errors: ``InputError`` where no attention is found, for a text that is empty or longer than the model's context, a
+    tokenizer that does not fit, a folder that holds no model; ``MissingExtra`` without the extra ``models``.
+    """
+    try:
+        from .sources.capture.capturing import capture as captured
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingExtra(extra="models", package="torch") from None
+    return captured(model, text, tokenizer, target=target, layers=layers, dtype=dtype, allow_pickle=allow_pickle)
 
 
 def design(

@@ -23,6 +23,7 @@ NAMES = [
     "Trace",
     "allowed",
     "attend",
+    "capture",
     "compare",
     "design",
     "design_values",

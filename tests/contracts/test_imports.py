@@ -35,6 +35,8 @@ AT_HOME = {  # each package that is not Python's own, and the parts that may imp
     "safetensors": {"saved"},
     "scipy": {"sources"},
     "torch": {"nn", "sources"},
+    "transformers": {"sources"},
+    "huggingface_hub": {"sources"},
     "click": {"__main__", "cli", "cli_design"},
     "rich": {"picture", "cli"},
     "fontTools": {"picture"},

@@ -101,6 +101,28 @@ def test_the_pytorch_side_names_its_extra(code):
 @pytest.mark.parametrize(
     ("code", "missing", "extra", "package"),
     [
+        ("jumok.capture()", "torch", "models", "torch"),
+        ("jumok.capture('demo', 'a text')", "torch", "models", "torch"),
+        ("jumok.capture('demo', 'a text')", "transformers", "models", "transformers"),
+    ],
+)
+def test_capture_names_its_extra(code, missing, extra, package):
+    done = run(
+        "import jumok\n"
+        f"try: {code}\n"
+        "except jumok.errors.MissingExtra as error: print(error.extra, error, error.text('ko'), sep='\\n')",
+        [missing],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    said, en, ko = done.stdout.splitlines()
+    assert said == extra
+    assert package in en
+    assert package in ko
+
+
+@pytest.mark.parametrize(
+    ("code", "missing", "extra", "package"),
+    [
         ("picture.png()", "resvg_py", "picture", "resvg-py"),
         ("picture.png()", "fontTools", "picture", "fonttools"),
         ("picture.svg(outlined=True)", "fontTools", "picture", "fonttools"),
