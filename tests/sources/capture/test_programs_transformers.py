@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 import transformers as hf
 
+from jumok.sources.capture.capturing import Captured
 from programs import agree, agree_in_any_order, captured, fused_by_hand, sharpened, traces
 
 N_WORDS, N = 64, 9
@@ -160,3 +162,138 @@ def test_fused_attention_says_the_same(name, monkeypatch):
         reading = captured(lambda: model(**given))
     assert {trace.source.details["way"] for trace in traces(reading)} == {"fused"}
     agree_in_any_order(traces(reading), [weights[0] for weights in own])
+
+
+# a batch with padding --------------------------------------------------------------------------------
+
+PADDED = ["bert", "modernbert", "deberta-v2", "gpt2", "bloom", "llama", "mistral", "gemma2", "gpt-oss", "t5", "bart"]
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+@pytest.mark.parametrize("name", PADDED)
+def test_padding_is_no_token(name, attention, side):
+    if name in ONLY_EAGER:
+        attention = "eager"
+    given, real = inputs(name, 2), torch.ones(2, N, dtype=torch.bool)
+    real[1, 6:] = False
+    real = real if side == "right" else real.flip(1)
+    given["attention_mask"] = real.long()
+    model = model_of(name, attention)
+    reading = captured(lambda: model(**given))
+    if name not in ONLY_EAGER:
+        model.set_attn_implementation("eager")
+    own = stacks(output_of(model, given))
+    assert len(reading.readings) == 2 * len(own)
+    for one in reading.readings:
+        item = one.source.details["item"]
+        stack = own[_place(reading, one)]
+        n, m = stack[0].shape[2:]
+        rows = real[item] if n == N else torch.ones(n, dtype=torch.bool)
+        keys = real[item] if m == N else torch.ones(m, dtype=torch.bool)
+        for trace, weights in zip(one, stack, strict=True):
+            agree(trace, weights[item][:, rows][:, :, keys], atol=1e-5)
+
+
+def _place(reading, one):
+    """Which stack of the model a reading is of."""
+    names = list(dict.fromkeys((r.source.details["stack"], r[0].key_tokens is None) for r in reading.readings))
+    return names.index((one.source.details["stack"], one[0].key_tokens is None))
+
+
+def output_of(model, given):
+    """What the model gives back with its own weights."""
+    with torch.no_grad():
+        return model(**given, output_attentions=True)
+
+
+# precision and modes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["bert", "llama", "gemma3", "t5", "vit"])
+def test_half_precision_stays_within_the_models_own_spread(name, dtype, monkeypatch):
+    given = {key: one.to(dtype) if one.is_floating_point() else one for key, one in inputs(name).items()}
+    layers = {}
+    for attention in ("eager", "sdpa"):
+        model = model_of(name, attention).to(dtype)
+        with fused_by_hand(monkeypatch) as fused:
+            layers[attention] = traces(captured(lambda: model(**given)))  # noqa: B023
+    eager = [
+        weights[0].double().numpy() for stack in stacks(output_of(model_of(name).to(dtype), given)) for weights in stack
+    ]
+    fused = [weights[0].numpy() for weights in fused]
+    if name == "t5":  # its decoder's self-attention and cross-attention take turns
+        fused = fused[:2] + fused[2::2] + fused[3::2]
+    for own, other, mine, same in zip(eager, fused, layers["eager"], layers["sdpa"], strict=True):
+        spread = np.abs(own - other).max() + torch.finfo(dtype).eps
+        assert np.abs(mine.weights - own).max() <= spread
+        assert np.abs(same.weights - other).max() <= spread
+
+
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_double_precision_is_kept(name):
+    model, output = model_of(name).double(), []
+    given = inputs(name)
+    reading = captured(lambda: output.append(model(**given, output_attentions=True)))
+    for trace, weights in zip(reading, stacks(output[0])[0], strict=True):
+        assert trace.q.dtype == np.float64
+        agree(trace, weights[0], atol=1e-12 if name == "bert" else 1e-6)  # Llama's softmax is in float32
+
+
+def test_autocast_of_the_models_own_weights():
+    model, given, output = model_of("bert"), inputs("bert"), []
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        reading = captured(lambda: output.append(model(**given, output_attentions=True)))
+    for trace, weights in zip(reading, output[0].attentions, strict=True):
+        agree(trace, weights[0], atol=0.02)
+
+
+def test_autocast_of_fused_attention(monkeypatch):
+    model, given = model_of("bert", "sdpa"), inputs("bert")
+    with torch.autocast("cpu", dtype=torch.bfloat16), fused_by_hand(monkeypatch) as own:
+        reading = captured(lambda: model(**given))
+    for trace, weights in zip(reading, own, strict=True):
+        agree(trace, weights[0])
+
+
+def test_gradient_checkpointing_runs_each_layer_once_for_us():
+    model, given = model_of("bert"), inputs("bert")
+    model.activation_checkpointing_enable()
+    model.train()
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    reading = captured(lambda: model(**given).last_hidden_state.sum().backward(), grad=torch.enable_grad)
+    assert [len(one) for one in reading.readings] == [2]
+    assert all(parameter.grad is not None for parameter in model.encoder.parameters())
+
+
+def test_dropout_that_is_on_is_told():
+    model, given = model_of("bert").train(), inputs("bert")
+    with torch.no_grad(), Captured() as reading:
+        model(**given)
+    assert len(reading) == 0
+    assert [one.module for one in reading.refused] == [f"encoder.layer.{at}.attention.self" for at in range(2)]
+    assert all("model.eval()" in one.why_en and "model.eval()" in one.why_ko for one in reading.refused)
+
+
+@pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")  # PyTorch tells that modules have hooks now
+def test_a_compiled_model_is_watched_uncompiled_and_stays_compiled():
+    model, given = model_of("llama"), inputs("llama")
+    compiled = torch.compile(model, backend="eager")
+    output = []
+    reading = captured(lambda: output.append(compiled(**given, output_attentions=True)))
+    for trace, weights in zip(reading, output[0].attentions, strict=True):
+        agree(trace, weights[0])
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(**given).logits, output[0].logits)
+
+
+def test_a_model_called_twice_gives_two_readings():
+    model, first, second = model_of("bert"), inputs("bert"), inputs("bert")
+    reading = captured(lambda: (model(**first), model(**second)))
+    assert [len(one) for one in reading.readings] == [2, 2]
+    for one, given in zip(reading.readings, (first, second), strict=True):
+        for trace, weights in zip(one, output_of(model, given).attentions, strict=True):
+            agree(trace, weights[0])

@@ -22,7 +22,7 @@ class Call:
     window : the keys that a query may read at most, itself among them, or None
     added : what is added to the scores, broadcast to (batch, head, query, key); −inf or very low where a key is masked
     allowed : what may be read, bool, broadcast to (batch, head, query, key)
-    sinks : (head,) logits that take weight and hand over nothing, or None
+    sinks : (batch, head) logits that take weight and hand over nothing, or None
     output : (batch, head, sampled query, d_value) what the program mixed, for the queries ``rows``
     way : "fused", "written" (matrix products and a softmax) or "interface" (the registered function of transformers)
     training : True where dropout was on

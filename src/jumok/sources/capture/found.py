@@ -166,7 +166,7 @@ class _Done:
                 raise ValueError("a bias stands inside the soft cap")
             self.inside = True
         elif step.kind == "sinks":
-            self.sinks = step.value
+            self.sinks = step.value[None] if step.value.dim() == 1 else put(step.value)[..., 0, 0]
         else:
             {"add": self.added, "allowed": self.allowed}[step.kind].append(put(step.value))
 

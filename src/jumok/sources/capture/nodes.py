@@ -9,7 +9,7 @@ from typing import Any
 from .atoms import Axes
 from .found import Found, Step
 
-__all__ = ["TABLES", "Lost", "Mixed", "Scores"]
+__all__ = ["TABLES", "Lost", "Mixed", "Noise", "Scores"]
 
 TABLES = ("scores", "exp", "log-weights", "weights")  # stages that have a number for each query and key
 
@@ -58,6 +58,11 @@ class Mixed:
 
     found: Found
     axes: Axes
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Which entries dropout keeps."""
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ from .atoms import Atom, Axes, arranged, refined
 from .calls import Seen
 from .found import Found, Step, compact, sampled, side_by_side
 from .modules import Modules
-from .nodes import TABLES, Lost, Mixed, Scores
+from .nodes import TABLES, Lost, Mixed, Noise, Scores
 
 __all__ = ["LOW", "Watch"]
 
 aten = torch.ops.aten
 LOW = -1e4  # an added number at or below this masks
-Node = Scores | Mixed | Lost
+Node = Scores | Mixed | Lost | Noise
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -200,8 +200,10 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if self.node(tensor) is None and isinstance(by, torch.Tensor):
             tensor, by = by, tensor
         node = self.node(tensor)
-        if isinstance(node, Mixed):
+        if isinstance(node, (Mixed, Noise)):
             return node
+        if isinstance(self.node(by), Noise):
+            return self.dropped(tensor)
         if not isinstance(node, Scores) or self.node(by) is not None:
             return None
         if node.stage == "scores":
@@ -297,7 +299,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             node.found.output = compact(whole[..., node.found.rows, :])
             self.handed_over(node.found, whole)
             return node
-        if isinstance(node, Mixed):
+        if isinstance(node, (Mixed, Noise)):
             return node
         return self.times(tensor, 1 / by, out) if isinstance(node, Scores) and self.node(by) is None else None
 
@@ -308,12 +310,12 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         node = self.node(tensor)
         if isinstance(node, Scores) and node.stage not in TABLES:
             return node
-        return None if node is None or isinstance(node, Lost) else self.moved(node, node.axes.viewed(out.shape))
+        return self.moved(node, node.axes.viewed(out.shape)) if isinstance(node, (Scores, Mixed)) else None
 
     def permuted(self, tensor: Any, order: Sequence[int], out: Any) -> Node | None:
         """A permutation of the axes."""
         node = self.node(tensor)
-        if node is None or isinstance(node, Lost):
+        if not isinstance(node, (Scores, Mixed)):
             return None
         return self.moved(node, node.axes.permuted([at % out.dim() for at in order]))
 
@@ -442,7 +444,9 @@ def _scales_rows(by: Any, out: Any) -> bool:
 @cache
 def _is_composite(func: Any) -> bool:
     """True where an operation is made of others: then these are looked at."""
-    return func.namespace == "aten" and bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
+    return func.namespace == "aten" and bool(
+        torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
+    )
 
 
 def _transposed(tensor: Any, args: Any) -> list[int]:
@@ -539,6 +543,7 @@ _HANDLERS: dict[Any, Handler] = {
     aten.max: _largest,
     aten.maximum: lambda w, _, a, __, ___: w.at_least(a[0], a[1]),
     **dict.fromkeys((aten.clamp, aten.clamp_, aten.clamp_min, aten.clamp_min_), _clamped),
+    aten.bernoulli_: lambda *_: Noise(),
     aten.native_dropout: lambda w, _, a, __, ___: w.dropped(a[0]),
     aten.cat: lambda w, _, a, k, o: w.joined(a[0], _axis(a, k, 0), o),
     aten.stack: lambda w, _, a, k, o: w.joined(a[0], _axis(a, k, 0), o, stacked=True),
