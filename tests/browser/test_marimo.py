@@ -1,4 +1,4 @@
-"""The widget in a real marimo: two views, and a cell that follows what is chosen in one of them."""
+"""The widget in a real marimo: two views, a cell that follows what is chosen in one of them, and a wish that Python solves."""
 
 from __future__ import annotations
 
@@ -88,6 +88,11 @@ def test_two_views_and_a_cell_that_follows_one_of_them(browser: Browser, tmp_pat
         expect(page.get_by_text("read: 2 3 2")).to_be_visible(timeout=SLOW)
         views.first.get_by_role("gridcell", name="student attends to carefully").first.click(timeout=SLOW)
         expect(page.get_by_text("read: 1 4 2")).to_be_visible(timeout=SLOW)
+        views.first.locator("details.design > summary").click()
+        views.first.get_by_label("student → carefully: wanted weight").fill("0.6")
+        page.keyboard.press("Enter")
+        expect(views.first.get_by_text("Found, and put into the tables")).to_be_visible(timeout=SLOW)
+        expect(views.first.get_by_role("gridcell", name="student attends to carefully, 0.6")).to_be_visible()
         page.close()
     own = url.split("?")[0]
     assert [
