@@ -36,7 +36,7 @@ __all__ = [
 GAP = 1e-9  # nats: Newton's method stops here
 NEAR = 2e-5  # nats that a step promises: below, the proof is tried
 ROUNDING = 1e-11  # moments that differ by no more are equal
-REPAIRED = 1e-7  # moments that differ by no more are made equal where that is simple
+REPAIRED = 3e-7  # moments that differ by no more are made equal where that is simple
 MOST_STEPS = 100
 MOST_PRODUCTS = 600  # of the Hessian, for one step
 MANY_PRODUCTS = 30  # of the Hessian: with more, its inverse is made anew, and a better one
@@ -78,8 +78,8 @@ def solve(problem: Problem, start: Floats | None = None, progress: Progress | No
     zero = problem.point(np.zeros(problem.shape))
     if not zero.w.size:  # nothing asks, or nothing can be told apart: there is one table
         return Found(zero.w, zero.loss, 0.0, 0.0, 0)
-    aims = goals(problem)
     points = [zero] if start is None else [zero, problem.point(start)]
+    aims = goals(problem)
     closed = _closed_fit(problem, aims)
     if closed is not None:
         points.append(problem.point(closed))

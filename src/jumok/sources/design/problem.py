@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,7 @@ class Rows:
     base: Floats
     wanted: Floats
 
-    @property
+    @cached_property
     def allowed(self) -> npt.NDArray[np.bool_]:
         """(row, key) True where the key may be read."""
         return self.base > -np.inf
@@ -95,6 +96,7 @@ class Problem:
         self._rights = _split(self.right.white, [len(r.right) for r in rows])
         self._scaled = [(scale * left, right) for left, right in zip(self._lefts, self._rights, strict=True)]
         self._stretch = 1 / np.outer(self.left.sizes, self.right.sizes) ** 2  # of ‖·‖² in the embeddings' coordinates
+        self._sides = [(left, right, left.T.copy(), right.T.copy()) for left, right in self._scaled]
         self._ones = [np.ones(len(right)) for right in self._rights]
         self._masked = any(not r.allowed.all() for r in rows)
         self.entropy = sum(float(_entropy(r.wanted).sum()) for r in rows)
@@ -166,21 +168,22 @@ class Problem:
 
     def hessian(self, reached: Tables) -> Callable[[Floats], Floats]:
         """The Hessian of ``loss`` at what is reached, as a map of steps: where nearly all the time goes."""
-        sides = zip(self._scaled, reached, strict=True)
-        parts = [(left, left.T.copy(), right, right.T.copy(), p, p @ right) for (left, right), p in sides]
+        parts = [(*sides, p, p @ sides[1]) for sides, p in zip(self._sides, reached, strict=True)]
         ones = np.ones(self.right.rank)
 
         def product(step: Floats) -> Floats:
-            total = self.pull(step) if self.ridge else 0.0
-            for left, left_t, right, right_t, p, mean in parts:
+            total = self.pull(step) if self.ridge else None
+            for left, right, left_t, right_t, p, mean in parts:
                 asked = left @ step
                 moved = asked @ right_t
                 moved *= p
                 covariance = moved @ right
                 asked *= mean
                 covariance -= (asked @ ones)[:, None] * mean
-                total = total + left_t @ covariance
-            return np.asarray(total)
+                bent = left_t @ covariance
+                total = bent if total is None else np.add(total, bent, out=total)
+            assert total is not None  # there is a sentence
+            return total
 
         return product
 
@@ -224,4 +227,5 @@ def _entropy(wanted: Floats) -> Floats:
 
 
 def _split(stacked: Floats, lengths: Sequence[int]) -> list[Floats]:
-    return [np.ascontiguousarray(part) for part in np.split(stacked, np.cumsum(lengths)[:-1])]
+    ends = np.cumsum(lengths).tolist()
+    return [np.ascontiguousarray(stacked[end - length : end]) for end, length in zip(ends, lengths, strict=True)]

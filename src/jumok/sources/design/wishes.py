@@ -121,8 +121,8 @@ def _wish(said: Floats, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_])
     for at in np.flatnonzero(_wrong(weights, totals, given, may)):
         _refuse(said[rows[at]], int(rows[at]), tokens, may[at])
     left_out = may & ~given
-    remains = np.where(np.abs(totals - 1) <= SLACK, 0.0, np.maximum(0.0, 1 - totals))
-    shares = remains / np.maximum(1, left_out.sum(axis=1))
+    n_left_out = left_out.sum(axis=1)
+    shares = np.where(np.abs(totals - 1) <= SLACK, 0.0, np.maximum(0.0, 1 - totals)) / np.maximum(1, n_left_out)
     wanted = np.where(left_out, shares[:, None], np.where(may, weights, 0.0))
     whole = wanted.sum(axis=1, keepdims=True)
     for at in np.flatnonzero(whole[:, 0] == 0):
@@ -132,10 +132,11 @@ def _wish(said: Floats, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_])
     return Wish(
         table,
         tuple(rows.tolist()),
-        {int(rows[at]): float(shares[at]) for at in np.flatnonzero(left_out.any(axis=1))},
-        tuple((int(rows[at]), int(key)) for at, key in np.argwhere(may & (wanted == 0))),
+        {int(rows[at]): float(shares[at]) for at in np.flatnonzero(n_left_out)},
+        tuple((int(rows[at]), int(key)) for at, key in zip(*np.nonzero(may & (wanted == 0)), strict=True)),
         tuple(
-            (int(rows[at]), int(key), float(weights[at, key])) for at, key in np.argwhere(given & ~may & (weights > 0))
+            (int(rows[at]), int(key), float(weights[at, key]))
+            for at, key in zip(*np.nonzero(given & ~may & (weights > 0)), strict=True)
         ),
     )
 
