@@ -45,19 +45,22 @@ class Tiny(torch.nn.Module):
     def attend(self, q, k, v, edited):
         if self.style == "fused" and not (edited and self.by_hand):
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
-        scores = q @ k.transpose(-1, -2) / (D // HEADS) ** 0.5
-        if self.causal:
-            scores = scores.masked_fill(torch.ones(N, N).tril() == 0, -torch.inf)
+        if self.style == "loop" and not (edited and self.by_hand):
+            rows = [self.scores(q[:, head], k[:, head]).softmax(-1) @ v[:, head] for head in range(HEADS)]
+            return torch.stack(rows, dim=1)
+        scores = self.scores(q, k)
         if self.style == "undivided" and not (edited and self.by_hand):
             exp = torch.exp(scores - scores.amax(-1, keepdim=True))
             return (exp @ v) / exp.sum(-1, keepdim=True)
-        if self.style == "loop" and not (edited and self.by_hand):
-            return torch.stack([scores[:, head].softmax(-1) @ v[:, head] for head in range(HEADS)], dim=1)
         weights = scores.softmax(-1)
         if edited and self.edit_weights is not None:
             weights = self.edit_weights(weights.clone())
         mixed = weights @ v
         return self.edit_mixed(mixed.clone()) if edited and self.edit_mixed is not None else mixed
+
+    def scores(self, q, k):
+        scores = q @ k.transpose(-1, -2) / (D // HEADS) ** 0.5
+        return scores.masked_fill(torch.ones(N, N).tril() == 0, -torch.inf) if self.causal else scores
 
     @property
     def by_hand(self):
@@ -315,3 +318,10 @@ def test_nothing_stays_behind_when_a_run_breaks():
         reading.cut(0, 0, 1, 1, run=breaks)
     assert torch.backends.mha.get_fastpath_enabled() == fast
     assert not torch.utils._python_dispatch._get_current_dispatch_mode()
+
+
+def test_where_nothing_was_read_nothing_can_be_cut():
+    with jumok.capture() as reading:
+        torch.nn.Linear(2, 2)(torch.zeros(1, 2))
+    with pytest.raises(InputError, match="nothing to cut"):
+        reading.cut(0, 0)

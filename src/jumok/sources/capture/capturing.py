@@ -128,6 +128,10 @@ class Captured(Reading):
         program does not do again what was read.
         Source: Michel et al. 2019, "Are sixteen heads really better than one?" (a head set to 0); Wang et al. 2022 (mean).
         """
+        if not self.readings:
+            raise InputError(
+                en="there is nothing to cut: no attention was read.", ko="읽은 어텐션이 없어서 끊을 것이 없습니다."
+            )
         again = self._again if run is None else Rerun(run, self._asked[0])
         if again is None:
             raise InputError(
