@@ -35,6 +35,7 @@ __all__ = [
 
 GAP = 1e-9  # nats: Newton's method stops here
 NEAR = 2e-5  # nats that a step promises: below, the proof is tried
+NEARER = 1e-7  # the same where the proof is dear
 ROUNDING = 1e-11  # moments that differ by no more are equal
 REPAIRED = 3e-7  # moments that differ by no more are made equal where that is simple
 MOST_STEPS = 100
@@ -45,7 +46,6 @@ MOST_ALONE = 3e8  # multiplications for which independent rows are inverted one 
 FLAT = 1e-13  # of the largest curvature: what is below is rounding
 REACHED = 1e-11  # of a weight: a table this near needs no search
 CLOSE = 1e-4  # nats: a table this near may be one that can be reached
-PROMISING = 0.05  # of the loss at the start: a first fit with less may be of a table that can be reached
 FLOOR = 1e-5  # what a wanted 0 counts as in the first fit
 
 
@@ -81,18 +81,18 @@ def solve(problem: Problem, start: Floats | None = None, progress: Progress | No
     points = [zero] if start is None else [zero, problem.point(start)]
     aims = goals(problem)
     closed = _closed_fit(problem, aims)
-    if closed is not None:
-        points.append(problem.point(closed))
+    if closed is not None or problem.roomy:
+        points.append(problem.point(nearest(problem, aims) if closed is None else closed))
         if _off(problem, points[-1]) <= REACHED and not problem.ridge:
             return _reached(problem, points[-1], 0)
-    inverse = as_it_is if problem.repairable else by_mean(problem, [r.wanted for r in problem.rows])
+    inverse = (
+        as_it_is
+        if problem.repairable
+        else by_mean(problem, [0.5 * (r.wanted + p) for r, p in zip(problem.rows, zero.reached, strict=True)])
+    )
     if start is None:
         tolerance = 0.1 if problem.repairable else 0.01
         points.append(problem.point(_weighted_fit(problem, aims, inverse, tolerance)))
-        if closed is None and points[-1].loss < PROMISING * zero.loss:
-            points.append(problem.point(nearest(problem, aims)))
-            if _off(problem, points[-1]) <= REACHED and not problem.ridge:
-                return _reached(problem, points[-1], 0)
     found = newton(problem, min(points, key=lambda point: point.loss), inverse, progress)
     return _closed_in(problem, aims, found) if closed is None and found.finished else found
 
@@ -191,20 +191,20 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
     """
     gradient = problem.gradient(best)
     bound, promised, at, n_products, finished = 0.0, math.inf, 0, 0, False  # no loss is less than 0
-    enough = 0.3 * (REPAIRED if problem.repairable else ROUNDING)
+    enough, near = (0.3 * REPAIRED, NEAR) if problem.repairable else (0.3 * ROUNDING, NEARER)
     try:
         for at in range(MOST_STEPS):
             size = float(np.linalg.norm(gradient))
             if n_products > MANY_PRODUCTS:
                 inverse = _better_inverse(problem, best.reached)
-            tolerance = min(0.1, promised) * size if promised**2 > NEAR else min(0.1 * size, enough)
+            tolerance = min(0.1, promised) * size if promised**2 > near else min(0.1 * size, enough)
             step, n_products = conjugate_gradients(problem.hessian(best.reached), gradient, inverse, tolerance)
             promised = 0.5 * float(np.vdot(gradient, step))
-            if promised <= NEAR and tolerance <= enough:
+            if promised <= near and tolerance <= enough:
                 bound = max(bound, best.loss - certificate(problem, best, gradient, step))
             if progress is not None:
                 progress(at, best.loss, best.loss - bound)
-            move = _polished if best.loss - bound <= 2 * NEAR else _downhill
+            move = _polished if best.loss - bound <= 2 * near else _downhill
             moved = move(problem, best, gradient, step) or move(problem, best, gradient, inverse(gradient))
             if moved is not None:
                 best, gradient = moved

@@ -117,6 +117,11 @@ class Problem:
         return self._masked
 
     @property
+    def roomy(self) -> bool:
+        """True where w has at least as many numbers as rows have ratios: then most tables can be reached."""
+        return sum(int(r.allowed.sum()) for r in self.rows) - self.n_rows <= self.left.rank * self.right.rank
+
+    @property
     def repairable(self) -> bool:
         """True where every moment can be made good alone: one sentence of which every row may read every key."""
         return len(self.rows) == 1 and not self.masked and not self.ridge
