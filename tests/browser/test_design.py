@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -294,6 +295,16 @@ def test_a_report_of_other_numbers_says_so(open_design: Any) -> None:
     design.page.keyboard.type("7")
     design.page.keyboard.press("Enter")
     expect(stale).to_be_visible()
+
+
+def test_a_design_of_an_earlier_layer_is_told_there(page_of: Any, tmp_path: Path) -> None:
+    first, last = jumok.attend(jumok.load("it-tired"))
+    found = impossible().source.details["design"]
+    told = jumok.Source(layer=0, details=first.source.details | {"design": found})
+    reading = jumok.Reading((replace(first, source=told), last))
+    design = Design(page_of(write(tmp_path / "a.html", reading), "view=stages&layer=0"), is_open=False)
+    expect(design.panel).to_contain_text(found["reasons"][0]["text"]["en"])
+    expect(design.panel).to_contain_text("What is wanted is said of the last layer.")
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "needs Python"), ("ko", "파이썬이 필요합니다")])

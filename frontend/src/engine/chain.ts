@@ -173,7 +173,7 @@ function computed(sheet: Sheet, given: SheetLayer, before: Layer | null): Layer 
     x,
     heads: { w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, rotation },
     dimensions: sheet.dimensions?.length === x.columns ? sheet.dimensions : null,
-    source: sourceOf(given.source, sheet.wanted),
+    source: given === sheet.layers.at(-1) ? sourceOf(given.source, sheet.wanted) : given.source,
     lse: null,
     exact: true,
   };

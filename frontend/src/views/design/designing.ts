@@ -108,9 +108,9 @@ export class Designing {
 /** The design that came with a record. */
 function storedIn({ original, document }: Desk): Found | null {
   if (original === null) return null;
-  const { design } = { ...document.source.details, ...original.layers[original.layers.length - 1].source.details };
-  const report = reportIn(design);
-  return report && { report, sheet: original };
+  const sources = [...original.layers.map((layer) => layer.source), document.source];
+  const report = sources.map(({ details }) => reportIn(details.design)).find((one) => one !== null);
+  return report ? { report, sheet: original } : null;
 }
 
 function tableOf(rows: readonly (readonly number[])[]): Table {

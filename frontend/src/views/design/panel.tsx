@@ -48,12 +48,16 @@ function Inside({ looking, designing }: Props): JSX.Element {
   const last = designing.desk.nLayers - 1;
   if (layer.value !== last) {
     return (
-      <p class="note">
-        {said("other.layer", lang.value)}{" "}
-        <button type="button" onClick={() => session.choose({ layer: last })}>
-          {said("to.layer", lang.value, { layer: last })}
-        </button>
-      </p>
+      <div class="design-found">
+        <p class="note">
+          {said("other.layer", lang.value)}{" "}
+          <button type="button" onClick={() => session.choose({ layer: last })}>
+            {said("to.layer", lang.value, { layer: last })}
+          </button>
+        </p>
+        <Found designing={designing} />
+        <WhyQuery looking={looking} />
+      </div>
     );
   }
   return (
