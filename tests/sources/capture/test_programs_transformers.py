@@ -246,7 +246,7 @@ def test_autocast_of_the_models_own_weights():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         reading = captured(lambda: output.append(model(**given, output_attentions=True)))
     for trace, weights in zip(reading, output[0].attentions, strict=True):
-        agree(trace, weights[0], atol=0.02)
+        agree(trace, weights[0], atol=0.05)  # their scores are rounded to 8 bits
 
 
 def test_autocast_of_fused_attention(monkeypatch):

@@ -87,8 +87,8 @@ def arranged(tensor: Any, axes: Axes, order: Sequence[Sequence[Atom]]) -> Any:
     wanted = [atom for dim in order for atom in dim]
     sizes: list[int] = []
     flat: list[Atom] = []
-    for size, dim in zip(tensor.shape, axes.dims, strict=True):
-        for atom in refined(dim, wanted):
+    for size, own in zip(tensor.shape, axes.dims, strict=True):
+        for atom in refined(own, wanted):
             flat.append(atom)
             sizes.append(1 if size == 1 else atom.size)
     pieces = tensor.reshape(sizes)
@@ -97,7 +97,8 @@ def arranged(tensor: Any, axes: Axes, order: Sequence[Sequence[Atom]]) -> Any:
         [flat.index(atom) for atom in there] + [at for at, atom in enumerate(flat) if atom not in there]
     )
     pieces = pieces.reshape([pieces.shape[there.index(atom)] if atom in there else 1 for atom in wanted])
-    at, shape = 0, []
+    at = 0
+    shape: list[int] = []
     for dim in order:  # an axis of which one piece is broadcast and another not has to be made whole
         mine = list(range(at, at + len(dim)))
         if len({pieces.shape[i] == 1 for i in mine}) == 2:

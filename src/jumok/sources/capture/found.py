@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 
 from .atoms import Atom, Axes, arranged, refined
 from .calls import Call
 
-__all__ = ["LOW", "Found", "Step", "compact", "sampled"]
+__all__ = ["LOW", "Found", "Step", "compact", "sampled", "side_by_side"]
 
-LOW = -1e4  # an added number at or below this masks
+LOW = -9e3  # an added number at or below this masks
 N_SAMPLED = 6  # rows of each call whose output is kept to be compared
 
 
@@ -73,7 +74,7 @@ class Found:
             axes = Axes((*lead.dims[:-2], rows, width))
             return arranged(tensor, axes, (*order, rows, width))
 
-        lead = torch.broadcast_shapes(*(one.shape[:-2] for one in (self.q, self.k, self.v)), self.output.shape[:-2])
+        lead = np.broadcast_shapes(*(one.shape[:-2] for one in (self.q, self.k, self.v)), self.output.shape[:-2])
         where = put(torch.arange(math.prod(lead)).reshape(*lead, 1, 1))[..., 0, 0]
         done = _Done(self.scale, self.causal)
         for step in self.steps:
@@ -136,7 +137,8 @@ def _stacked(tensors: Sequence[Any]) -> Any:
     """With an axis more in front, of size 1 where all are one and the same."""
     if all(tensor is tensors[0] for tensor in tensors):
         return tensors[0].unsqueeze(0)
-    return torch.stack(torch.broadcast_tensors(*tensors))
+    shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
+    return torch.stack([tensor.expand(shape) for tensor in tensors])
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,6 @@ import numpy.typing as npt
 from ...path import allowed as rules
 from ...path import positions
 from ...path.allowed import Allowed
-from ...path.positions import PositionBias
 from ...trace import Floats
 
 __all__ = ["Recognised", "recognise_allowed", "recognise_bias"]
@@ -20,9 +20,9 @@ Table = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Recognised:
-    """A rule, and how many bytes it takes; ``kind`` is told in the record's source."""
+    """An ``Allowed`` or a ``PositionBias`` (None for no bias), and its bytes; ``kind`` is told in the record's source."""
 
-    rule: Allowed | PositionBias | None
+    rule: Any
     kind: str
     held_bytes: int = 0
 

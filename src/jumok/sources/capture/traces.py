@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ from ...path import allowed as rules
 from ...tokens import Token
 from ...trace import Floats, Source, Trace
 from .calls import Call
+from .found import LOW
 from .rules import Recognised, recognise_allowed, recognise_bias
 
-__all__ = ["LOW", "Made", "Refused", "trace_of"]
+__all__ = ["Made", "Refused", "trace_of"]
 
-LOW = -1e4  # an added number at or below this masks
+Flags = npt.NDArray[np.bool_]
 TOLERANCE = {"float16": 4e-3, "bfloat16": 4e-2}  # of the largest value
 TOLERANCE_ELSE = 2e-5  # float64 too: many programs do their softmax in float32 whatever they are given
 
@@ -33,18 +34,28 @@ class Refused:
     why_ko: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class Made:
     """A Trace of one sequence, and how near its mixed values are to the program's.
 
-    keys : (key,) which keys of the call are real tokens;  off : the largest difference, over the rows compared
+    queries, keys : (query,), (key,) which of the call are real tokens;  off : the largest difference, over the rows compared
     """
 
     trace: Trace
-    queries: npt.NDArray[np.bool_]
-    keys: npt.NDArray[np.bool_]
+    queries: Flags
+    keys: Flags
     off: float
-    cache: dict[Any, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _InForce:
+    """What the masks and biases of a call say of one sequence, recognised as rules over its real tokens."""
+
+    allowed: Recognised
+    added: Recognised
+    queries: Flags
+    keys: Flags
+    n_rows_without_keys: int = 0
 
 
 def trace_of(
@@ -62,100 +73,119 @@ def trace_of(
     real : which queries and keys are no padding, where that is known
     cache : what masks were recognised already
     """
-    q, k, v, output = (_numpy(one[min(item, len(one) - 1)]) for one in (call.q, call.k, call.v, call.output))
+    q, k, v, output = (_numpy(_of(one, item)) for one in (call.q, call.k, call.v, call.output))
     n, m = q.shape[1], k.shape[1]
-    table, bias = _tables(call, item)
-    queries, keys = _real(table, n, m, real)
     k, v = _grouped(k, v)
-    name = (
-        "rule",
-        *(id(one) for one in (*call.allowed, *call.added)),
-        item if _by_item(call) else 0,
-        n,
-        m,
-        call.causal,
-    )
-    if name not in cache:
-        cut = None if table is None else table[np.ix_(queries, keys)]
-        shift = (
-            int(np.flatnonzero(queries)[0] - np.flatnonzero(keys)[0])
-            if n == m and queries.any() and keys.any()
-            else m - n
-        )
-        cache[name] = (
-            recognise_allowed(cut),
-            Recognised(None, "none")
-            if bias is None
-            else recognise_bias(bias[:, queries][:, :, keys], cut, max(0, shift)),
-        )
-    allowed, added = cache[name]
-    in_force = rules.causal() if call.causal and table is None else allowed.rule
-    sinks = None if call.sinks is None else _numpy(call.sinks[min(item, len(call.sinks) - 1)])
-    row_tokens = tokens if tokens is not None else [Token(str(i)) for i in range(n)]
-    read = key_tokens if key_tokens is not None else row_tokens if n == m else [Token(str(i)) for i in range(m)]
-    told = source | {
-        "way": call.way, "module": call.module, "mask": "causal" if call.causal and table is None else allowed.kind,
-        "bias": added.kind, "mask_bytes": allowed.held_bytes + added.held_bytes,
-        "n_padding": int(n - queries.sum()),
-    }  # fmt: skip
+    force = _in_force(call, item, real, cache)
+    rows = tokens if tokens is not None else _counted(n)
+    read = None if n == m and key_tokens is None else key_tokens if key_tokens is not None else _counted(m)
     try:
         trace = Trace(
-            tokens=tuple(t for t, keep in zip(row_tokens, queries, strict=True) if keep),
-            q=_own(q[:, queries]), k=_own(k[:, keys]), v=_own(v[:, keys]),
-            rule=Rule(scale=call.scale, allowed=in_force, softcap=call.softcap, bias=added.rule, sink=sinks),
-            key_tokens=None if n == m and key_tokens is None else tuple(t for t, keep in zip(read, keys, strict=True) if keep),
-            source=Source(
-                kind="model", backend="torch", shared_heads=_shared(q, k), details=told,
-                layer=source.get("layer_number"), name=source.get("model"),
+            tokens=_kept(rows, force.queries),
+            q=_own(q[:, force.queries]), k=_own(k[:, force.keys]), v=_own(v[:, force.keys]),
+            rule=Rule(
+                scale=call.scale, allowed=force.allowed.rule, softcap=call.softcap, bias=force.added.rule,
+                sink=None if call.sinks is None else _numpy(_of(call.sinks, item)),
             ),
+            key_tokens=None if read is None else _kept(read, force.keys),
+            source=_source(call, source, force, len(q) // len(k)),
         )  # fmt: skip
     except JumokError as error:
         return Refused(call.module, error.en, error.ko)
-    off, size = _off(trace, call.rows, output, queries)
+    off, size = _off(trace, call.rows, output, force.queries)
     dtype = str(call.q.dtype).removeprefix("torch.")
     if not off <= TOLERANCE.get(dtype, TOLERANCE_ELSE) * max(size, 1e-30):
-        return Refused(
-            call.module,
-            f"what was read gives other mixed values than the program's: off by {off:.3g} (values up to {size:.3g}, "
-            f"{dtype}){'; dropout is active, try model.eval()' if call.training else ''}.",
-            f"읽은 값으로 다시 계산한 출력이 프로그램의 출력과 {off:.3g}만큼 다릅니다(값은 {size:.3g}까지, {dtype})"
-            f"{'. 드롭아웃이 켜져 있습니다. model.eval()을 호출하십시오' if call.training else ''}.",
-        )
-    return Made(trace, queries, keys, off)
+        return _untrue(call, off, size, dtype)
+    return Made(trace, force.queries, force.keys, off)
 
 
-def _tables(call: Call, item: int) -> tuple[npt.NDArray[np.bool_] | None, Floats | None]:
+def _source(call: Call, source: dict[str, Any], force: _InForce, group: int) -> Source:
+    details = source | {
+        "way": call.way, "module": call.module, "mask": force.allowed.kind, "bias": force.added.kind,
+        "mask_bytes": force.allowed.held_bytes + force.added.held_bytes,
+        "n_padding": int((~force.queries).sum()), "n_rows_without_keys": force.n_rows_without_keys,
+    }  # fmt: skip
+    return Source(
+        kind="model", backend="torch", details=details, layer=source.get("layer_number"), name=source.get("model"),
+        shared_heads=None if group == 1 else f"{group} query heads share each key and value head",
+    )  # fmt: skip
+
+
+def _untrue(call: Call, off: float, size: float, dtype: str) -> Refused:
+    return Refused(
+        call.module,
+        f"what was read gives other mixed values than the program's: off by {off:.3g} (values up to {size:.3g}, "
+        f"{dtype}){'; dropout is active, try model.eval()' if call.training else ''}.",
+        f"읽은 값으로 다시 계산한 출력이 프로그램의 출력과 {off:.3g}만큼 다릅니다(값은 {size:.3g}까지, {dtype})"
+        f"{'. 드롭아웃이 켜져 있습니다. model.eval()을 호출하십시오' if call.training else ''}.",
+    )
+
+
+# masks and biases -------------------------------------------------------------------------------------
+
+
+def _in_force(call: Call, item: int, real: Any, cache: dict[Any, Any]) -> _InForce:
+    """What masks and biases say, recognised once for all layers that are given the same ones."""
+    told = None if real is None else tuple(np.asarray(one, dtype=bool).tobytes() for one in real)
+    tables = [_of(table, item) for table in (*call.allowed, *call.added)]
+    name = (
+        call.q.shape[2], call.k.shape[2], call.causal, len(call.allowed), told,
+        *((table.data_ptr(), tuple(table.shape), table.stride()) for table in tables),
+    )  # fmt: skip
+    if name not in cache:  # with the tables, so that no other comes to stand where they stood
+        cache[name] = (_recognised(call, item, real), tables)
+    found: _InForce = cache[name][0]
+    return found
+
+
+def _recognised(call: Call, item: int, real: Any) -> _InForce:
+    n, m = call.q.shape[2], call.k.shape[2]
+    table, bias = _tables(call, item)
+    queries, keys = _real(table, n, m, real)
+    if table is None and call.causal and not (queries.all() and keys.all()):
+        table = np.tril(np.ones((n, m), dtype=bool))
+    if table is None:
+        plain = Recognised(rules.causal(), "causal") if call.causal else Recognised(rules.everything(), "everything")
+        return _InForce(plain, Recognised(None, "none"), queries, keys)
+    cut = table[np.ix_(queries, keys)]
+    offset = m - n if n != m else int(queries.argmax() - keys.argmax())
+    added = Recognised(None, "none")
+    if bias is not None:
+        added = recognise_bias(bias[:, queries][:, :, keys], cut, max(0, offset))
+    return _InForce(recognise_allowed(cut), added, queries, keys, int((~cut.any(axis=1)).sum()))
+
+
+def _tables(call: Call, item: int) -> tuple[Flags | None, Floats | None]:
     """(query, key) what may be read, and (head or 1, query, key) what is added where it may; None for nothing said."""
     n, m = call.q.shape[2], call.k.shape[2]
     if not call.allowed and not call.added:
         return None, None
-    allowed = np.ones((1, n, m), dtype=bool)
+    allowed: Flags = np.ones((1, n, m), dtype=bool)
     bias: Any = np.zeros((1, 1, 1), dtype=np.float32)
     for one in call.allowed:
-        allowed = allowed & _numpy(one[min(item, len(one) - 1)])
+        allowed = allowed & _numpy(_of(one, item))
     for one in call.added:
-        part = _numpy(one[min(item, len(one) - 1)])
+        part = _numpy(_of(one, item))
         allowed = allowed & (part > LOW)
         bias = bias + np.where(part > LOW, part, 0)
     if call.causal:
         allowed = allowed & np.tril(np.ones((n, m), dtype=bool))
     if len(allowed) > 1 and not np.array_equal(allowed, np.broadcast_to(allowed[:1], allowed.shape)):
         bias = np.where(allowed, bias, -1e20)  # a mask for each head: the rule has one for all
-        allowed = allowed.any(axis=0, keepdims=True)
+        allowed = np.asarray(allowed.any(axis=0, keepdims=True))
     return allowed[0], np.broadcast_to(bias, (len(bias), n, m)) if np.any(bias) else None
 
 
-def _by_item(call: Call) -> bool:
-    return any(len(one) > 1 for one in (*call.allowed, *call.added))
-
-
-def _real(table: Any, n: int, m: int, real: Any) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _real(table: Any, n: int, m: int, real: Any) -> tuple[Flags, Flags]:
     """Which queries and keys are no padding: as told, else a key that nobody reads is."""
     if real is not None:
-        return np.asarray(real[0], dtype=bool), np.asarray(real[1], dtype=bool)
-    keys = np.ones(m, dtype=bool) if table is None else table.any(axis=0)
-    queries = keys if n == m else np.ones(n, dtype=bool)
-    return queries.copy(), keys
+        told, read = (np.asarray(one, dtype=bool) for one in real)
+        return told, read
+    keys: Flags = np.ones(m, dtype=bool) if table is None else np.asarray(table.any(axis=0))
+    return keys.copy() if n == m else np.ones(n, dtype=bool), keys
+
+
+# numbers ------------------------------------------------------------------------------------------
 
 
 def _grouped(k: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -169,12 +199,7 @@ def _grouped(k: Floats, v: Floats) -> tuple[Floats, Floats]:
     return k, v
 
 
-def _shared(q: Floats, k: Floats) -> str | None:
-    group = len(q) // len(k)
-    return None if group == 1 else f"{group} query heads share each key and value head"
-
-
-def _off(trace: Trace, rows: Sequence[int], output: Floats, queries: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def _off(trace: Trace, rows: Sequence[int], output: Floats, queries: Flags) -> tuple[float, float]:
     """The largest |mixed − the program's| over the sampled rows that are real and may read something, and the size of values."""
     place = np.cumsum(queries) - 1
     some = [(at, int(place[row])) for at, row in enumerate(rows) if queries[row]]
@@ -186,6 +211,19 @@ def _off(trace: Trace, rows: Sequence[int], output: Floats, queries: npt.NDArray
     theirs = output[:, [at for at, _ in some]]
     off = np.abs(mixed - theirs)[:, may]
     return float(off.max(initial=0.0)), float(np.abs(trace.v).max())
+
+
+def _of(tensor: Any, item: int) -> Any:
+    """What belongs to one sequence of the batch; or to all of them."""
+    return tensor[min(item, len(tensor) - 1)]
+
+
+def _counted(n: int) -> list[Token]:
+    return [Token(str(at)) for at in range(n)]
+
+
+def _kept(tokens: Sequence[Token], real: Flags) -> tuple[Token, ...]:
+    return tuple(token for token, keep in zip(tokens, real, strict=True) if keep)
 
 
 def _numpy(tensor: Any) -> Any:

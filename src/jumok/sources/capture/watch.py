@@ -21,14 +21,13 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from ...errors import JumokError
 from .atoms import Atom, Axes, arranged, refined
 from .calls import Seen
-from .found import Found, Step, compact, sampled, side_by_side
+from .found import LOW, Found, Step, compact, sampled, side_by_side
 from .modules import Modules
 from .nodes import TABLES, Lost, Mixed, Noise, Scores
 
-__all__ = ["LOW", "Watch"]
+__all__ = ["Watch"]
 
 aten = torch.ops.aten
-LOW = -1e4  # an added number at or below this masks
 Node = Scores | Mixed | Lost | Noise
 
 
@@ -374,7 +373,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         axes = Axes.of(lead, row=q.shape[-2], column=k.shape[-2])
         dims, n_apart = axes.dims[: len(lead)], max(0, q.dim() - 3)
         together = (*dims[:n_apart], tuple(atom for dim in dims[n_apart:] for atom in dim)) if lead else ()
-        mask, steps = given.get("attn_mask", given.get("attn_bias")), ()
+        mask = given.get("attn_mask", given.get("attn_bias"))
+        steps: tuple[Step, ...] = ()
         if mask is not None:
             full = mask.reshape((1,) * (q.dim() - mask.dim()) + tuple(mask.shape))
             table = arranged(full, Axes((*together, *axes.dims[-2:])), axes.dims)
@@ -438,7 +438,7 @@ def _is_one(by: Any) -> bool:
 def _scales_rows(by: Any, out: Any) -> bool:
     """True where a factor has one number for each leading index."""
     full = (1,) * (out.dim() - by.dim()) + tuple(by.shape)
-    return full[-1] == full[-2] == 1
+    return bool(full[-1] == full[-2] == 1)
 
 
 @cache

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import torch
-
+from .fast_path import fast_path_off
 from .interface import Interface, follows_interface
 from .modules import Modules
 from .watch import Watch
@@ -23,16 +22,11 @@ def watching(
 
     model : the model that will run, or None for any code;  interface, watch : what watches
     """
-    fast = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
-        with ExitStack() as stack:
-            if model is not None and follows_interface(model):
-                yield stack.enter_context(interface(model, found))
-                return
-            modules = stack.enter_context(Modules(model))
-            one = watch(modules)
-            one.found = found
-            yield stack.enter_context(one)
-    finally:
-        torch.backends.mha.set_fastpath_enabled(fast)
+    with fast_path_off(), ExitStack() as stack:
+        if model is not None and follows_interface(model):
+            yield stack.enter_context(interface(model, found))
+            return
+        modules = stack.enter_context(Modules(model))
+        one = watch(modules)
+        one.found = found
+        yield stack.enter_context(one)
