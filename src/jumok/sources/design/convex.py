@@ -42,6 +42,9 @@ MOST_STEPS = 100
 MOST_PRODUCTS = 600  # of the Hessian, for one step
 MANY_PRODUCTS = 30  # of the Hessian: with more, its inverse is made anew, and a better one
 MOST_WHOLE = 512  # unknowns: of so many the Hessian is written out
+MOST_WHOLE_STEEP = (
+    2500  # the same with a ridge: wanted zeros make the Hessian steep in some directions and flat in others
+)
 MOST_ALONE = 3e8  # multiplications for which independent rows are inverted one by one
 FLAT = 1e-13  # of the largest curvature: what is below is rounding
 REACHED = 1e-11  # of a weight: a table this near needs no search
@@ -209,8 +212,9 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
             if moved is not None:
                 best, gradient = moved
             finished = best.loss - bound <= GAP
-            if finished or moved is None:
+            if finished or (moved is None and tolerance <= enough):
                 break
+            promised = promised if moved is not None else 0.0  # as near as rounding lets: what is left is the proof
     except KeyboardInterrupt:
         finished = False
     return Found(best.w, best.loss, max(0.0, best.loss - bound), float(np.linalg.norm(gradient)), at, finished)
@@ -281,7 +285,7 @@ def _better_inverse(problem: Problem, reached: Tables) -> Inverse:
     Small ones are inverted whole; independent rows one by one (exact but for the ridge).
     """
     n_left, n_right = problem.shape
-    if n_left * n_right <= MOST_WHOLE:
+    if n_left * n_right <= (MOST_WHOLE_STEEP if problem.ridge else MOST_WHOLE):
         return _by_whole(problem, reached)
     if n_left == problem.n_rows and problem.n_rows * n_right**3 < MOST_ALONE:
         return _row_by_row_inverse(problem, reached)
@@ -315,7 +319,8 @@ def _by_whole(problem: Problem, weights: Tables) -> Inverse:
 
     hessian = whole_hessian(problem, weights)
     diagonal = hessian.ravel()[:: len(hessian) + 1]
-    diagonal += problem.pull(np.ones(problem.shape)).ravel() + 1e-10 * diagonal.max() + 1e-300
+    floor = 1e-15 if problem.ridge else 1e-10  # a ridge is under every direction itself
+    diagonal += problem.pull(np.ones(problem.shape)).ravel() + floor * diagonal.max() + 1e-300
     factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
     return lambda v: np.asarray(cho_solve(factor, v.ravel(), check_finite=False)).reshape(v.shape)
 
