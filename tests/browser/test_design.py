@@ -243,8 +243,10 @@ def test_a_slider_that_moves_is_one_edit(open_design: Any) -> None:
 def test_a_link_carries_what_is_wanted(open_design: Any, page_of: Any) -> None:
     design = open_design()
     design.is_set("The").click()
-    design.type("deep learning", "0.25")
     design.page.wait_for_function("() => location.hash.includes('edit=')")
+    before = design.page.evaluate("location.hash")
+    design.type("deep learning", "0.25")
+    design.page.wait_for_function("(before) => location.hash !== before", arg=before)
     design.page.reload()
     again = Design(design.page, is_open=False)
     expect(again.panel).to_have_attribute("open", "")
