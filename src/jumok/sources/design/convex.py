@@ -42,9 +42,7 @@ MOST_STEPS = 100
 MOST_PRODUCTS = 600  # of the Hessian, for one step
 MANY_PRODUCTS = 30  # of the Hessian: with more, its inverse is made anew, and a better one
 MOST_WHOLE = 512  # unknowns: of so many the Hessian is written out
-MOST_WHOLE_STEEP = (
-    2500  # the same with a ridge: wanted zeros make the Hessian steep in some directions and flat in others
-)
+MOST_WHOLE_STEEP = 2500  # the same with a ridge: wanted zeros make the Hessian steep here and flat there
 MOST_ALONE = 3e8  # multiplications for which independent rows are inverted one by one
 FLAT = 1e-13  # of the largest curvature: what is below is rounding
 REACHED = 1e-11  # of a weight: a table this near needs no search
