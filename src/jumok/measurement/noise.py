@@ -1,10 +1,13 @@
-"""What only rounding changes: the same q and k through float32 and through float64."""
+"""What changes without meaning anything: by rounding (the same q and k through float32 and through float64), and by edits
+of a text that should not matter.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +18,13 @@ from ..path import Steps
 from ..trace import Trace
 from .row_distances import row_distances, shared_out
 
-__all__ = ["NoiseFloor", "noise_floor"]
+if TYPE_CHECKING:
+    from .comparison import Comparison
+
+__all__ = ["HeadShift", "NoiseFloor", "neutral_edits", "noise_floor", "shifts"]
 
 N_ROWS = 64
+MOST_EDITS = 4
 
 
 @dataclass(frozen=True)
@@ -72,3 +79,71 @@ def _weights(trace: Trace, queries: list[int], kind: type[np.floating[Any]]) -> 
     except OverflowRefused:
         return None
     return weights
+
+
+# edits that should not matter ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeadShift:
+    """How far one head moved between two texts, beside how far neutral edits of the first move it.
+
+    distance : Jensen–Shannon, of one token's row or the mean over the rows;  floor : the largest of the neutral edits
+    """
+
+    layer: int
+    head: int
+    distance: float
+    floor: float
+
+
+def shifts(found: Comparison, neutral: Sequence[Comparison], token: int | None = None) -> tuple[HeadShift, ...]:
+    """One ``HeadShift`` a head, those first that stand furthest above the floor.
+
+    neutral : the first text beside edits of it that should not matter;  token : its position in the first text, or None
+    for all rows that can be compared
+    """
+    floors = [_distances(one, token) for one in neutral]
+    made = [
+        HeadShift(layer, head, far, max([0.0, *(floor.get((layer, head), 0.0) for floor in floors)]))
+        for (layer, head), far in _distances(found, token).items()
+    ]
+    return tuple(sorted(made, key=lambda one: one.floor - one.distance))
+
+
+def _distances(found: Comparison, token: int | None) -> dict[tuple[int, int], float]:
+    if token is None:
+        return {(one.layer, one.head): one.distance for one in found.heads if one.distance is not None}
+    row = next((at for at, (i, _) in enumerate(found.pairs) if i == token), None)
+    if row is None:
+        return {}
+    made = {(one.layer, one.head): float(found.distances(one.layer, one.head)[row]) for one in found.heads}
+    return {name: far for name, far in made.items() if not np.isnan(far)}
+
+
+_ALIKE = (
+    ("because", "since"), ("did not", "didn't"), ("was not", "wasn't"), ("is not", "isn't"), ("big", "large"),
+    ("the", "a"), ("a", "the"), ("왜냐하면", "그 까닭은"), ("매우", "아주"),
+)  # fmt: skip
+
+
+def neutral_edits(text: str, keep: str = "") -> tuple[str, ...]:
+    """Edits of a text that should not matter much: its last full stop, an article, a word for another of the same sense.
+
+    keep : a word that stays as it is
+
+    >>> neutral_edits("The cat slept because it was tired.", "it")
+    ('The cat slept because it was tired', 'The cat slept since it was tired.', 'A cat slept because it was tired.')
+    """
+    made = [text.rstrip(".") if text.endswith(".") else f"{text}."]
+    made += [_swapped(text, word, other) for word, other in _ALIKE if word != keep.lower()]
+    return tuple(one for one in dict.fromkeys(made) if one != text)[:MOST_EDITS]
+
+
+def _swapped(text: str, word: str, other: str) -> str:
+    """The text with the first such word as the other."""
+
+    def put(found: re.Match[str]) -> str:
+        return other.capitalize() if found[0][:1].isupper() else other
+
+    return re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", put, text, count=1, flags=re.IGNORECASE)

@@ -259,9 +259,9 @@ def capture(
         return Captured(layers=layers)
     name = None
     if not isinstance(model, torch.nn.Module):
-        from .models import load_model
+        from .models import load_model, name_of
 
-        name = str(model)
+        name = name_of(model)
         model, own = load_model(model, dtype, allow_pickle)
         tokenizer = own if tokenizer is None else tokenizer
     with _evaluating(model):

