@@ -5,7 +5,8 @@ leftᵀ p′ right = leftᵀ wanted right, and for every W, KL(wanted ‖ reache
 not know W. So no W is better than the one at hand by more than KL(p′ ‖ reached) (the Pythagorean identity of
 information geometry; p′ is a point of the dual problem). p′ = reached − covariance · (the scores of Newton's step) is
 such a table where it is not negative, and it is near the reached one, so that the bound is tight and, a sum of small
-terms that are not negative, exact to rounding. With a ridge ρ, moments may differ by g, at a price of ‖g + ρW‖²/2ρ.
+terms that are not negative, exact to rounding. A step that is not quite exact leaves moments a little off; without a mask
+left · rest · rightᵀ makes them good, as both sides are orthonormal. With a ridge ρ, moments may differ by g, at a price of ‖g + ρW‖²/2ρ.
 
 Source: Boyd and Vandenberghe 2004, "Convex optimization", sections 5.1 and 9.5; Csiszár 1975 for the identity.
 """
