@@ -105,7 +105,7 @@ def test_particles_follow_the_word():
     assert "'고양이'는 바라는 0.7이 아니라 0.2를 받습니다." in reason.text("ko")
     for other, particle in (("눈", "과"), ("고양이", "와")):
         tokens = ["a", other, "c", "d", "e"]
-        (reason,) = jumok.design(TWIN, {0: {1: 0.6, 4: 0.2}}, tokens=tokens).reasons
+        (reason,) = jumok.design(TWIN, {1: {0: 0.6, 2: 0.2}, 4: {0: 0.1, 2: 0.7}}, tokens=tokens).reasons
         assert reason.text("ko").startswith(f"'{other}'{particle} e는 ")
 
 

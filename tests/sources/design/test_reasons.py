@@ -305,3 +305,19 @@ def test_dependent_vectors_are_their_mix_of_the_independent_ones(seed, n, d, ran
     assert sorted([*independent, *(at for at, _ in mixed)]) == list(range(n))
     for at, shares in mixed:
         np.testing.assert_allclose(shares @ vectors[independent], vectors[at], atol=1e-7)
+
+
+def test_equal_keys_are_one_reason_however_many():
+    x = np.vstack([np.eye(4), np.eye(4)[[1, 1]]])  # tokens 1, 4 and 5 are alike
+    found = jumok.design(x, {"0": {"1": 0.5, "4": 0.2, "5": 0.1}, "2": {"1": 0.3, "4": 0.3, "5": 0.3}})
+    (reason,) = found.reasons
+    assert (reason.kind, reason.tokens) == ("equal-embeddings", ("1", "4", "5"))
+    assert (reason.facts["pair"], reason.facts["queries"]) == (["1", "5"], ["0"])
+    wider = with_own_dimensions(x, list("012345"), lifted(reason, "own-dimension").facts["tokens"])
+    assert jumok.design(wider, {"0": {"1": 0.5, "4": 0.2, "5": 0.1}}).exact
+
+
+def test_equal_embeddings_are_held_against_each_other_where_a_mask_hides_the_first():
+    x = np.vstack([np.eye(3), np.eye(3)[[0, 0]]])  # tokens 0, 3 and 4 are alike; 0 reads itself alone
+    found = jumok.design(x, {"0": {"0": 1}, "3": {"1": 0.6, "2": 0.1}, "4": {"1": 0.1, "2": 0.6}}, rule="causal")
+    assert ("3", "4") in [reason.tokens for reason in found.reasons if reason.kind == "equal-embeddings"]

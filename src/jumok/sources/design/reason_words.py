@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lift_text", "reason_text"]
 
+MOST_NAMED = 6
+
 
 def reason_text(reason: Reason, lang: str) -> str:
     """What is the matter and why, in a language."""
@@ -52,16 +54,19 @@ def _zero_embedding(reason: Reason) -> tuple[str, dict[str, Any]]:
 
 
 def _equal(reason: Reason) -> tuple[str, dict[str, Any]]:
-    first, other = reason.tokens
     facts = reason.facts
     if facts["side"] == "query":
+        first, other = reason.tokens
         a, b = facts["shares"]
         name = "equal-queries-biased" if facts["biased"] else "equal-queries"
         return name, {"first": first, "other": other, "key": facts["key"], "a": a, "b": b}
     a, b = facts["wanted"]
+    one, other = facts["pair"]
+    tokens = list(reason.tokens)
     name = "equal-keys-biased" if facts["biased"] else "equal-keys"
-    ratio = _small(facts["ratio"])
-    return name, {"first": first, "other": other, "query": facts["query"], "a": a, "b": b, "ratio": ratio}
+    names = tokens if len(tokens) <= MOST_NAMED else [*tokens[:MOST_NAMED], "…"]
+    told = {"names": names, "query": facts["query"], "one": one, "other": other, "a": a, "b": b}
+    return name, told | {"ratio": _small(facts["ratio"])}
 
 
 def _contradiction(reason: Reason) -> tuple[str, dict[str, Any]]:
@@ -171,10 +176,10 @@ _PHRASES = {
         "다른 몫을 바랍니다: {a:과/와} {b:n}.",
     ),
     "equal-keys": (
-        "{first} and {other} have the same embedding, so every token that may read both gives them the same score. {query} wants "
-        "{a:n} for one and {b:n} for the other.",
-        "{first:과/와} {other:은/는} 임베딩이 같아 둘을 볼 수 있는 모든 토큰이 같은 점수를 줍니다. 그런데 {query:은/는} 하나에 {a:n}, "
-        "다른 하나에 {b:을/를} 바랍니다.",
+        "The tokens {names:names} have the same embedding, so a row gives the same score to all of them that it may read. {query} "
+        "wants {a:n} for {one} and {b:n} for {other}.",
+        "토큰 {names:names}의 임베딩이 같습니다. 그래서 한 행은 그 가운데 볼 수 있는 모두에 같은 점수를 줍니다. 그런데 {query:은/는} "
+        "{one}에 {a:n}, {other}에 {b:을/를} 바랍니다.",
     ),
     "equal-queries-biased": (
         "{first} and {other} have the same embedding, so they ask the same and, apart from the position bias, divide what both "
@@ -183,9 +188,9 @@ _PHRASES = {
         "{key}에 (위치 편향을 뺀) 서로 다른 몫을 바랍니다: {a:과/와} {b:n}.",
     ),
     "equal-keys-biased": (
-        "{first} and {other} have the same embedding, so only the position bias tells their scores apart: in the row {query} it "
-        "makes their weights {ratio:e} to 1. Wanted are {a:n} and {b:n}.",
-        "{first:과/와} {other:은/는} 임베딩이 같아 위치 편향만이 둘의 점수를 가릅니다. {query} 행에서 둘의 가중치는 {ratio:e} 대 1이 "
+        "The tokens {names:names} have the same embedding, so only the position bias tells their scores apart: in the row {query} "
+        "it makes the weights of {one} and {other} {ratio:e} to 1. Wanted are {a:n} and {b:n}.",
+        "토큰 {names:names}의 임베딩이 같아 위치 편향만이 점수를 가릅니다. {query} 행에서 {one:과/와} {other}의 가중치는 {ratio:e} 대 1이 "
         "됩니다. 바라는 것은 {a:과/와} {b:n}입니다.",
     ),
     "contradiction": (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -202,15 +203,17 @@ def _structural(side: _Side, head: int) -> Iterator[Reason]:
         yield from _zero_embedding(side, head, query)
     asking = [i for i in side.rows if i not in zero]
     groups = equal(side.asks[asking], asking)
-    for first, *others in groups:
-        for other in others:
-            yield from _equal_queries(side, head, first, other)
+    for group in groups:
+        for at, other in enumerate(
+            group
+        ):  # each with the first before it that it contradicts: a mask may hide some keys
+            told = (reason for before in group[:at] for reason in _equal_queries(side, head, before, other))
+            yield from islice(told, 1)
     distinct = [group[0] for group in groups]
     yield from _mixed_queries(side, head, distinct)
     key_groups = equal(side.reads, range(len(side.reads)))
-    for first, *others in key_groups:
-        for other in others:
-            yield from _equal_keys(side, head, first, other)
+    for group in key_groups:
+        yield from _equal_keys(side, head, group)
     yield from _mixed_keys(side, head, [group[0] for group in key_groups])
 
 
@@ -254,23 +257,30 @@ def _equal_queries(side: _Side, head: int, first: int, other: int) -> Iterator[R
     yield Reason("equal-embeddings", (side.name(first), side.name(other)), head, side.at, facts, lifts)
 
 
-def _equal_keys(side: _Side, head: int, first: int, other: int) -> Iterator[Reason]:
-    both = [i for i in side.rows if side.allowed[i, first] and side.allowed[i, other]]
-    off = [(abs(side.pull[i, first] - side.pull[i, other]), i) for i in both]
-    wrong = [i for by, i in off if by > DIFFER * side.pull[i].max()]
+def _equal_keys(side: _Side, head: int, group: list[int]) -> Iterator[Reason]:
+    """Equal keys of which some row wants different weights: one reason for all of them."""
+    wrong: dict[int, list[int]] = {}
+    for query in side.rows:
+        read = [key for key in group if side.allowed[query, key]]
+        if len(read) > 1 and np.ptp(side.pull[query, read]) > DIFFER * side.pull[query].max():
+            wrong[query] = read
     if not wrong:
         return
-    worst = max(off)[1]
+    worst = max(wrong, key=lambda query: float(np.ptp(side.pull[query, wrong[query]])))
+    pulls = side.pull[worst, wrong[worst]]
+    pair = sorted((wrong[worst][int(pulls.argmax())], wrong[worst][int(pulls.argmin())]))
+    tokens = [key for key in group if any(key in read for read in wrong.values())]
     facts = {
         "side": "key",
         "query": side.name(worst),
-        "wanted": [float(side.wanted[worst, first]), float(side.wanted[worst, other])],
-        "queries": [side.name(i) for i in wrong],
+        "pair": [side.name(key) for key in pair],
+        "wanted": [float(side.wanted[worst, key]) for key in pair],
+        "queries": [side.name(query) for query in wrong],
         "biased": side.sentence.rule.bias is not None,
-        "ratio": _ratio(side, head, worst, first, other),
+        "ratio": _ratio(side, head, worst, *pair),
     }
-    lifts = (Lift("own-dimension", {"tokens": [side.name(other)]}), Lift("position-dimension"))
-    yield Reason("equal-embeddings", (side.name(first), side.name(other)), head, side.at, facts, lifts)
+    lifts = (Lift("own-dimension", {"tokens": [side.name(key) for key in tokens[1:]]}), Lift("position-dimension"))
+    yield Reason("equal-embeddings", tuple(side.name(key) for key in tokens), head, side.at, facts, lifts)
 
 
 def _ratio(side: _Side, head: int, query: int, first: int, other: int) -> float:
