@@ -127,8 +127,12 @@ WORDS = {
         "예제 파일의 wanted:를 이루는 W_Q와 W_K를 찾거나(여러 파일이면 W를 함께 씀) 안 되는 까닭을 밝힙니다. -o로 설계한 파일을 씁니다.",
     ),
     "compare": (
-        "Compare two texts: which heads and tokens changed most.",
-        "두 글을 비교합니다: 어느 헤드와 토큰이 가장 많이 달라졌는지.",
+        "Compare two texts: which heads and tokens changed most. With --model two texts under one model; else examples or files.",
+        "두 글을 비교합니다: 어느 헤드와 토큰이 가장 많이 달라졌는지. --model을 주면 한 모델이 읽는 두 글을, 없으면 예제나 파일을 비교합니다.",
+    ),
+    "capture": (
+        "Run a model on a text and read its attention, every layer and head. TEXT: the text itself.",
+        "모델에 글을 읽히고 모든 층과 헤드의 어텐션을 읽어 냅니다. TEXT: 글 자체.",
     ),
     "new": ("Write a commented example file to begin from.", "설명이 달린 시작용 예제 파일을 씁니다."),
     "examples": ("List the packaged examples, or print one as a file.", "들어 있는 예제 목록, 또는 예제 하나의 파일 내용을 보여 줍니다."),
@@ -171,6 +175,34 @@ WORDS = {
         "가중치 0을 바랄 때 W를 유한하게 하는 능형 항 (기본값 1e-8).",
     ),
     "resume": ("Continue from the W_Q and W_K in the file.", "파일에 있는 W_Q와 W_K에서 이어서 찾습니다."),
+    "capture_output": (
+        "Write to a file: .safetensors (to load again), .json, .html (live), .svg .png .md .csv.",
+        "파일로 저장: .safetensors(다시 읽기), .json, .html(조작할 수 있는 페이지), .svg .png .md .csv.",
+    ),
+    "model": (
+        "A model's folder, its name in the local cache, or demo (an English encoder). Nothing is downloaded.",
+        "모델 폴더, 로컬 캐시에 있는 이름, 또는 demo(영어 인코더). 아무것도 내려받지 않습니다.",
+    ),
+    "target": ("What the decoder of an encoder-decoder reads.", "인코더-디코더 모델에서 디코더가 읽을 글."),
+    "layers": ("Which layers to keep: 0-5 or 0,3,5.", "남길 층: 0-5 또는 0,3,5."),
+    "dtype": ("Load the weights as float32 (default), float16 or bfloat16.", "가중치의 형식: float32(기본값), float16, bfloat16."),
+    "allow_pickle": (
+        "Load weights that are only there as a pickle, which can run code.",
+        "pickle로만 있는 가중치도 불러옵니다(코드가 실행될 수 있음).",
+    ),
+    "cut": (
+        "Run the model again without a head (L.H), a row (L.H:query) or a weight (L.H:query>key).",
+        "헤드(층.헤드), 행(층.헤드:쿼리), 가중치(층.헤드:쿼리>키)를 끊고 모델을 다시 실행합니다.",
+    ),
+    "renormalise": (
+        "With --cut of a weight: share the rest of the row out anew, as if the key were masked.",
+        "--cut으로 가중치를 끊을 때 키를 가린 것처럼 행의 나머지를 다시 나눕니다.",
+    ),
+    "compare_token": ("With --model: look at this token's row only.", "--model과 함께: 이 토큰의 행만 봅니다."),
+    "neutral": (
+        "With --model: the first text, edited so that nothing should change; several may be given (default: a few simple edits).",
+        "--model과 함께: 첫째 글을 달라질 것이 없게 바꾼 글. 여러 번 쓸 수 있습니다(없으면 간단한 것 몇 가지).",
+    ),
     "kind": ("What to draw: {kinds}.", "무엇을 그릴지: {kinds}."),
     "head": ("Only this head, from 0.", "이 헤드만 (0부터 셈)."),
     "theme": ("Colours of the picture: light or dark.", "그림의 색: light 또는 dark."),
@@ -248,6 +280,7 @@ SUCH_AS = {
     "explain": "jumok explain student",
     "draw": "jumok draw student -o student.html",
     "compare": "jumok compare it-tired it-soft",
+    "capture": 'jumok capture "The cat sat on the mat because it was tired."',
     "design": "jumok design student",
     "new": "jumok new my.yaml",
     "completion": "jumok completion bash",
@@ -325,6 +358,7 @@ def _commands(lang: str) -> click.Group:
     )  # fmt: skip
     _add_pictures(group, lang, [stage, token, layer, mask, lang_option], formats[0])
     _add_design(group, lang, [formats[0], formats[2], lang_option])
+    _add_capture(group, lang, [layer, formats[0], lang_option])
     _add(
         group, lang, _new,
         [click.Argument(["path"], shell_complete=_complete_file),
@@ -369,10 +403,38 @@ def _add_pictures(group: click.Group, lang: str, shared: list[click.Option], jso
         group, lang, _draw,
         [name, kinds["Trace"], stage, token, layer, head, mask, theme, values, files["draw_output"], lang_option],
     )  # fmt: skip
+    model = click.Option(["--model"], metavar="M", help=_("model", lang), shell_complete=_complete_file)
+    compared = click.Option(["--token"], metavar="T", help=_("compare_token", lang))
+    neutral = click.Option(["--neutral"], multiple=True, metavar="TEXT", help=_("neutral", lang))
     _add(
         group, lang, _compare,
-        [first, second, kinds["Comparison"], layer, head, mask, theme, json, files["compare_output"], lang_option],
+        [first, second, kinds["Comparison"], layer, head, mask, theme, model, compared, neutral, json,
+         files["compare_output"], lang_option],
     )  # fmt: skip
+
+
+def _add_capture(group: click.Group, lang: str, shared: list[click.Option]) -> None:
+    layer, json, lang_option = shared
+    text = click.Argument(["text"])
+    model = click.Option(
+        ["--model"],
+        default="demo",
+        show_default=True,
+        metavar="M",
+        help=_("model", lang),
+        shell_complete=_complete_file,
+    )
+    said = {"target": "TEXT", "layers": "0-5", "dtype": "D", "cut": "L.H:Q>K"}
+    texts = [click.Option([f"--{name}"], metavar=metavar, help=_(name, lang)) for name, metavar in said.items()]
+    flags = [
+        click.Option([f"--{name.replace('_', '-')}"], is_flag=True, help=_(name, lang))
+        for name in ("renormalise", "allow_pickle")
+    ]
+    head = click.Option(["--head"], metavar="N", help=_("head", lang))
+    output = click.Option(
+        ["-o", "--output"], metavar="FILE", help=_("capture_output", lang), shell_complete=_complete_file
+    )
+    _add(group, lang, _capture, [text, model, *texts, *flags, layer, head, output, json, lang_option])
 
 
 def _add_design(group: click.Group, lang: str, shared: list[click.Option]) -> None:
@@ -542,7 +604,7 @@ def _explain(
             en=f"an explanation is written as .txt, .md or .json, not as {output!r}.",
             ko=f"설명은 .txt, .md, .json으로 저장합니다({output!r} 불가).",
         )
-    whole = _attended(name, mask)
+    whole = _called_by_name(_attended(name, mask))
     record = _layer_of(whole, layer)
     wanted = [_token_of(record, one) for one in (*tokens, *token)]
     wanted = list(range(len(record.tokens))) if every else wanted or [default_token(_first(record))]
@@ -598,13 +660,29 @@ def _draw(
     _hand_over(lang, picture, output, **({} if carried is None else {"values": carried}))
 
 
+def _capture(lang: str, text: str, output: str | None, json: bool, **asked: Any) -> None:
+    from .cli_capture import capture_text
+
+    capture_text(lang, text, output, json, asked)
+
+
 def _compare(
     lang: str, first: str, second: str, kind: str | None, layer: str | None, head: str | None, mask: str | None,
-    theme: str | None, json: bool, output: str | None,
+    theme: str | None, model: str | None, token: str | None, neutral: tuple[str, ...], json: bool, output: str | None,
 ) -> None:  # fmt: skip
     from .measurement.comparison import compare
     from .picture.drawing import draw
 
+    if model is not None:
+        from .cli_capture import compare_texts
+
+        compare_texts(lang, model, (first, second), token, neutral, json, output)
+        return
+    if token is not None or neutral:
+        raise InputError(
+            en="--token and --neutral are for two texts under a model: add --model demo, or a model's folder.",
+            ko="--token과 --neutral은 한 모델로 두 글을 비교할 때 씁니다. --model demo나 모델 폴더를 더하십시오.",
+        )
     found = compare(_attended(first, mask), _attended(second, mask))
     if json or (output is not None and Path(output).suffix.lower() == ".json"):
         form = "json" if output is None else _form(output, {"json": json})
@@ -744,6 +822,15 @@ def _attended(name: str, mask: str | None) -> Any:
             ko=f"{name}에는 층이 하나도 없어서 보여 줄 것이 없습니다.",
         )
     return loaded
+
+
+def _called_by_name(record: Any) -> Any:
+    """What was captured, with tokens as a person calls them; anything else as it is."""
+    if _first(record).source.kind != "model":
+        return record
+    from .picture.captured import readable
+
+    return readable(record)
 
 
 def _mask(text: str) -> Any:

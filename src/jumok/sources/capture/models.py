@@ -141,8 +141,9 @@ def _refuse(folder: Path, config: dict[str, Any], allow_pickle: bool) -> None:
 def quiet() -> None:
     """Keep the library's bars and advice off the screen of a command."""
     try:
-        from transformers.utils import logging
+        from transformers.utils import logging as told
     except ImportError:
         return
+    logging: Any = told
     logging.set_verbosity_error()
     logging.disable_progress_bar()
