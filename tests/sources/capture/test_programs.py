@@ -253,6 +253,12 @@ def soft_capped(q, k, v):
 
 
 @style
+def soft_capped_at_one(q, k, v):
+    weights = torch.tanh(q @ k.mT / 2).softmax(-1)
+    return weights, together(weights @ v)
+
+
+@style
 def a_bias_that_is_learned(q, k, v):
     weights = (q @ k.mT / 2 + torch.linspace(-1, 1, H * N * N).view(H, N, N)).softmax(-1)
     return weights, together(weights @ v)
@@ -571,6 +577,9 @@ def test_talking_heads_of_a_library_are_listed(talk, where):
     [
         lambda scores: scores.sigmoid() * 3,
         lambda scores: scores.relu(),
+        lambda scores: (scores + torch.randn(N, N)).tanh() * 3,
+        lambda scores: scores.tanh().tanh(),
+        lambda scores: scores.tanh() * 3 * 2,
         lambda scores: scores**2,
         lambda scores: scores.abs(),
         lambda scores: scores.cumsum(-1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ import torch
 from .atoms import Atom, Axes, arranged, refined
 from .calls import Call
 
-__all__ = ["LOW", "Found", "Step", "compact", "sampled", "side_by_side"]
+__all__ = ["LOW", "Found", "Step", "compact", "composable", "sampled", "side_by_side"]
 
 LOW = -9e3  # an added number at or below this masks
 N_SAMPLED = 6  # rows of each call whose output is kept to be compared
@@ -76,12 +76,10 @@ class Found:
 
         lead = np.broadcast_shapes(*(one.shape[:-2] for one in (self.q, self.k, self.v)), self.output.shape[:-2])
         where = put(torch.arange(math.prod(lead)).reshape(*lead, 1, 1))[..., 0, 0]
-        done = _Done(self.scale, self.causal)
-        for step in self.steps:
-            done.take(step, put)
+        done = _Done.of(self.steps, self.scale, put)
         return Call(
             self.module, put(self.q), put(self.k), put(self.v), put(self.output), done.scale, self.way,
-            rows=self.rows, run=self.run, softcap=done.softcap, causal=done.causal, added=done.added,
+            rows=self.rows, run=self.run, softcap=done.softcap, causal=self.causal, added=done.added,
             allowed=done.allowed, sinks=done.sinks, training=self.training, calls=self.calls, where=where,
         )  # fmt: skip
 
@@ -113,6 +111,11 @@ class Found:
         return [a for a in fine if a in batch], [a for a in fine if a not in batch]
 
 
+def composable(steps: Sequence[Step]) -> None:
+    """``ValueError`` where the steps do what no rule can say."""
+    _Done.of(steps)
+
+
 def side_by_side(parts: Sequence[Found], module: str) -> tuple[Found, Atom] | None:
     """Calls whose outputs a program put side by side, as one with a leading axis more; None where they are not alike."""
     first = parts[0]
@@ -141,17 +144,30 @@ def _stacked(tensors: Sequence[Any]) -> Any:
     return torch.stack([tensor.expand(shape) for tensor in tensors])
 
 
+def _as_it_is(tensor: Any) -> Any:
+    return tensor
+
+
 @dataclass
 class _Done:
     """The steps, composed: softcap(scale · q·k) + added, where allowed."""
 
     scale: float
-    causal: bool = False
     softcap: float | None = None
     inside: bool = False  # under a tanh whose factor has not come yet
     added: list[Any] = field(default_factory=list)
     allowed: list[Any] = field(default_factory=list)
     sinks: Any = None
+
+    @classmethod
+    def of(cls, steps: Sequence[Step], scale: float = 1.0, put: Callable[[Any], Any] = _as_it_is) -> _Done:
+        """All steps; ``put`` brings their tensors to the axes wanted. ``ValueError`` says what no rule can say."""
+        done = cls(scale)
+        for step in steps:
+            done.take(step, put)
+        if done.inside:
+            done.softcap = 1.0
+        return done
 
     def take(self, step: Step, put: Any) -> None:
         """One more step."""
@@ -166,6 +182,8 @@ class _Done:
         elif step.kind == "tanh":
             if self.added:
                 raise ValueError("a bias stands inside the soft cap")
+            if self.inside or self.softcap is not None:
+                raise ValueError("a soft cap stands inside another soft cap")
             self.inside = True
         elif step.kind == "sinks":
             self.sinks = step.value[None] if step.value.dim() == 1 else put(step.value)[..., 0, 0]

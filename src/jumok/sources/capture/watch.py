@@ -21,7 +21,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from ...errors import JumokError
 from .atoms import Atom, Axes, arranged, refined
 from .calls import Seen
-from .found import LOW, Found, Step, compact, sampled, side_by_side
+from .found import LOW, Found, Step, compact, composable, sampled, side_by_side
 from .modules import Modules
 from .nodes import TABLES, Lost, Mixed, Noise, Scores
 
@@ -144,6 +144,11 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return None
         if key is not None and (key != (node.key or key) or any(atom.axis != key for atom in node.axes.dims[key_at])):
             self.note("attention", "the softmax goes over another axis than the product with the values")
+            return None
+        try:
+            composable(node.steps)
+        except ValueError as error:
+            self.note("attention", str(error))
             return None
         if flipped:
             values, out = values.transpose(-1, -2), out.transpose(-1, -2)

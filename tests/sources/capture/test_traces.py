@@ -1,0 +1,205 @@
+"""A call becomes a Trace of one sequence, and is refused where it does not give what the program mixed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from jumok.sources.capture.calls import Call
+from jumok.sources.capture.traces import Made, Refused, trace_of
+from jumok.tokens import Token
+from programs import agree
+
+B, H, N, D = 2, 3, 5, 4
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def call_of(allowed=(), added=(), n=N, m=N, n_kv=H, causal=False, sinks=None, dtype=torch.float32, **more):
+    """A call whose output is what its parts give, by a formula of its own; and its weights."""
+    q, k, v = torch.randn(B, H, n, D), torch.randn(B, n_kv, m, D), torch.randn(B, n_kv, m, D)
+    q, k, v = (one.to(dtype) for one in (q, k, v))
+    keys, values = (one.double().repeat_interleave(H // n_kv, 1) for one in (k, v))
+    scores = q.double() @ keys.mT / 2
+    for table in added:
+        scores = scores + table
+    for table in allowed:
+        scores = scores.masked_fill(~table, -math.inf)
+    if causal:
+        scores = scores.masked_fill(~torch.ones(n, m, dtype=torch.bool).tril(), -math.inf)
+    if sinks is not None:
+        scores = torch.cat([scores, sinks[:, :, None, None].expand(B, H, n, 1)], -1)
+    weights = scores.softmax(-1)[..., :m].nan_to_num(0)
+    rows = list(range(n))
+    output = (weights @ values).to(dtype)
+    made = Call(
+        "layer", q, k, v, output, 0.5, "written", rows, allowed=list(allowed), added=list(added), causal=causal, sinks=sinks, **more
+    )  # fmt: skip
+    return made, weights
+
+
+def made(call, item=0, tokens=None, key_tokens=None, real=None, cache=None):
+    """The Trace; a refusal is a failure."""
+    one = trace_of(call, item, tokens, key_tokens, real, {}, {} if cache is None else cache)
+    assert isinstance(one, Made), one
+    return one
+
+
+@pytest.mark.parametrize("item", range(B))
+@pytest.mark.parametrize("n_kv", [1, 3])
+def test_a_call_is_read(item, n_kv):
+    call, weights = call_of(causal=True, n_kv=n_kv)
+    one = made(call, item)
+    agree(one.trace, weights[item])
+    assert one.off < 1e-6
+    assert one.trace.n_kv_heads == n_kv
+    assert [token.text for token in one.trace.tokens] == list("01234")
+    assert one.trace.source.details["mask"] == "causal"
+
+
+def test_heads_that_were_repeated_are_kept_once():
+    call, weights = call_of(n_kv=1)
+    call.k, call.v = (one.repeat_interleave(H, 1) for one in (call.k, call.v))
+    trace = made(call).trace
+    assert trace.k.shape == (1, N, D)
+    assert trace.source.shared_heads.startswith("3 query heads share")
+    agree(trace, weights[0])
+
+
+def test_keys_that_nobody_reads_are_padding():
+    real = torch.tensor([[True] * 5, [False, True, True, True, False]])
+    call, weights = call_of(allowed=[real[:, None, None, :]])
+    for item in range(B):
+        one = made(call, item, tokens=[Token(text) for text in "abcde"])
+        agree(one.trace, weights[item][:, real[item]][:, :, real[item]])
+        assert one.trace.source.details["mask"] == "everything"
+        assert (one.queries.tolist(), one.keys.tolist()) == (real[item].tolist(), real[item].tolist())
+    assert [token.text for token in one.trace.tokens] == list("bcd")
+    assert one.trace.source.details["n_padding"] == 2
+
+
+def test_padding_that_is_told_is_taken_out():
+    call, weights = call_of(causal=True)
+    real = [[True, True, True, False, False]] * 2
+    one = made(call, real=real)
+    agree(one.trace, weights[0][:, :3, :3])
+    assert one.trace.source.details["mask"] == "causal"
+
+
+def test_sequences_of_one_mask_and_other_padding_do_not_share_their_rules():
+    call, weights = call_of(allowed=[torch.ones(1, 1, N, N, dtype=torch.bool).tril()])
+    cache = {}
+    for item, n in enumerate((5, 3)):
+        told = [at < n for at in range(N)]
+        agree(made(call, item, real=(told, told), cache=cache).trace, weights[item][:, :n, :n])
+
+
+def test_layers_with_one_mask_share_its_rule():
+    table = torch.rand(1, 1, N, N) > 0.4
+    table[..., range(N), range(N)] = True
+    cache, kept = {}, set()
+    for _ in range(3):
+        call, weights = call_of(allowed=[table])
+        for item in range(B):
+            trace = made(call, item, cache=cache).trace
+            agree(trace, weights[item])
+            kept.add(id(trace.rule.allowed.array))
+    assert len(kept) == 1
+
+
+def test_a_row_without_keys_is_told_and_not_compared():
+    table = torch.ones(1, 1, N, N, dtype=torch.bool).tril()
+    table[..., 2, :] = False
+    call, weights = call_of(allowed=[table])
+    call.output[:, :, 2] = math.nan  # as PyTorch's own softmax gives there
+    one = made(call)
+    assert one.trace.source.details["n_rows_without_keys"] == 1
+    agree(one.trace, weights[0])
+
+
+def test_a_mask_of_each_head():
+    tables = (torch.rand(1, H, N, N) > 0.4) | torch.eye(N, dtype=torch.bool)
+    call, weights = call_of(allowed=[tables])
+    agree(made(call, 1).trace, weights[1])
+
+
+@pytest.mark.parametrize("low", [-math.inf, -1e9, torch.finfo(torch.float32).min, -1e4])
+def test_low_numbers_are_a_mask(low):
+    table = torch.zeros(1, 1, N, N).masked_fill(~torch.ones(N, N, dtype=torch.bool).tril(), low)
+    call, weights = call_of(added=[table])
+    trace = made(call).trace
+    assert (trace.source.details["mask"], trace.source.details["bias"]) == ("causal", "none")
+    agree(trace, weights[0])
+
+
+def test_biases_are_added_up():
+    call, weights = call_of(added=[torch.randn(B, 1, N, N), torch.randn(1, H, N, N)])
+    trace = made(call, 1).trace
+    assert trace.source.details["bias"] == "table"
+    assert trace.source.details["mask_bytes"] == H * N * N * 4
+    agree(trace, weights[1])
+
+
+def test_sinks_of_each_sequence():
+    call, weights = call_of(sinks=torch.randn(B, H))
+    for item in range(B):
+        agree(made(call, item).trace, weights[item])
+
+
+def test_other_tokens_are_read():
+    call, weights = call_of(n=3, m=N)
+    trace = made(call, tokens=[Token(text) for text in "xyz"], key_tokens=[Token(text) for text in "abcde"]).trace
+    agree(trace, weights[0])
+    assert [token.text for token in trace.read_tokens] == list("abcde")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rounding"), [(torch.float16, 1e-3), (torch.bfloat16, 1e-2), (torch.float32, 1e-6), (torch.float64, 1e-6)]
+)
+def test_what_was_read_must_give_what_the_program_mixed(dtype, rounding):
+    call, _ = call_of(dtype=dtype)
+    size = float(call.v[0].abs().max())
+    call.output[0, 1, 2, 3] += rounding * size
+    made(call)
+    call.output[0, 1, 2, 3] += 20 * rounding * size
+    refused = trace_of(call, 0, None, None, None, {}, {})
+    assert isinstance(refused, Refused)
+    assert refused.module == "layer"
+    assert "other mixed values than the program's: off by" in refused.why_en
+    assert "프로그램의 출력과" in refused.why_ko
+    assert made(call, 1).off < rounding * 10, "the other sequence is as it was"
+
+
+def test_an_output_that_is_no_number_is_refused():
+    call, _ = call_of()
+    call.output[0, 0, 0, 0] = math.nan
+    assert isinstance(trace_of(call, 0, None, None, None, {}, {}), Refused)
+
+
+def test_dropout_is_named_as_the_likely_reason():
+    call, _ = call_of(training=True)
+    call.output += 1
+    refused = trace_of(call, 0, None, None, None, {}, {})
+    assert "model.eval()" in refused.why_en
+    assert "model.eval()" in refused.why_ko
+
+
+def test_numbers_that_no_trace_may_hold_are_refused_with_its_reason():
+    call, _ = call_of()
+    call.k[0, 0, 0, 0] = math.inf
+    refused = trace_of(call, 0, None, None, None, {}, {})
+    assert isinstance(refused, Refused)
+    assert refused.why_en != refused.why_ko
+
+
+def test_what_was_read_is_frozen():
+    trace = made(call_of()[0]).trace
+    for array in (trace.q, trace.k, trace.v):
+        assert isinstance(array, np.ndarray)
+        assert not array.flags.writeable
