@@ -19,6 +19,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def main() -> None:
 
 def load(folder: str, attention: str) -> Any:
     """The model, float32, with one back end."""
-    kind = json.loads(open(f"{folder}/config.json").read())["architectures"][0]
+    kind = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))["architectures"][0]
     maker = getattr(transformers, kind, transformers.AutoModel)
     return maker.from_pretrained(
         folder, dtype=torch.float32, attn_implementation=attention, local_files_only=True
@@ -135,8 +136,9 @@ def peers(folder: str, model: Any, eager: Any) -> dict[str, Way]:
 
         whole = eager
         if not llama:
-            whole = transformers.BertForMaskedLM(eager.config).eval()
+            whole = transformers.BertForMaskedLM(eager.config)
             whole.bert = eager
+            whole.train(False)
         bridge = TransformerBridge.boot_transformers(folder, hf_model=whole, tokenizer=tokenizer, device="cpu")
         names = ("hook_q", "hook_k", "hook_pattern")
 
@@ -193,7 +195,7 @@ def lazy(given: Any, model: Any, n: int) -> None:
         print(json.dumps({"n": n, "what": "largest difference from eager weights", "value": off}), flush=True)
 
 
-def long(given: Any, model: Any, n: int) -> None:
+def long(_: Any, model: Any, n: int) -> None:
     """One capture at a length where no n × n table fits: peak memory of the process."""
     start = time.perf_counter()
     reading = captured(model, inputs_of(model, n))
