@@ -278,16 +278,30 @@ def test_dropout_that_is_on_is_told():
     assert all("model.eval()" in one.why_en and "model.eval()" in one.why_ko for one in reading.refused)
 
 
+def _wrapped(model):
+    return torch.compile(model, backend="eager")
+
+
+def _in_place(model):
+    model.compile(backend="eager")
+    return model
+
+
 @pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")  # PyTorch tells that modules have hooks now
-def test_a_compiled_model_is_watched_uncompiled_and_stays_compiled():
+@pytest.mark.parametrize("known", [True, False], ids=["capture(model)", "with capture()"])
+@pytest.mark.parametrize("compiled", [_wrapped, _in_place])
+def test_a_compiled_model_is_watched_uncompiled_and_stays_compiled(compiled, known):
     model, given = model_of("llama"), inputs("llama")
-    compiled = torch.compile(model, backend="eager")
-    output = []
-    reading = captured(lambda: output.append(compiled(**given, output_attentions=True)))
-    for trace, weights in zip(reading, output[0].attentions, strict=True):
-        agree(trace, weights[0])
-    with torch.no_grad():
-        torch.testing.assert_close(compiled(**given).logits, output[0].logits)
+    own = output_of(model, given)
+    model = compiled(model)
+    for _ in range(2):  # before it has run compiled, and after
+        with torch.no_grad(), Captured(model if known else None) as reading:
+            model(**given)
+        assert len(reading) == 2
+        for trace, weights in zip(reading, own.attentions, strict=True):
+            agree(trace, weights[0])
+        with torch.no_grad():
+            torch.testing.assert_close(model(**given).logits, own.logits)
 
 
 def test_a_model_called_twice_gives_two_readings():
@@ -297,3 +311,19 @@ def test_a_model_called_twice_gives_two_readings():
     for one, given in zip(reading.readings, (first, second), strict=True):
         for trace, weights in zip(one, output_of(model, given).attentions, strict=True):
             agree(trace, weights[0])
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+@pytest.mark.parametrize("name", ALL)
+def test_both_ways_to_watch_read_the_same(name, attention):
+    model, given = model_of(name, attention), inputs(name)
+    operations = captured(lambda: model(**given))
+    with torch.no_grad(), Captured(model) as functions:
+        model(**given)
+    assert (functions.refused, functions.seen) == ((), ())
+    assert [len(one) for one in functions.readings] == [len(one) for one in operations.readings]
+    for one, other in zip(traces(functions), traces(operations), strict=True):
+        agree(one, other.weights)
+        assert one.k.shape == other.k.shape
+        assert one.source.details["module"] == other.source.details["module"]
+        assert {other.source.details["way"]} <= {"written", "fused"}

@@ -21,7 +21,12 @@ def follows_interface(model: Any) -> bool:
     """True for a model of transformers all of whose attention goes through the registered functions."""
     if not getattr(model, "_supports_attention_backend", False):
         return False
-    return not any(isinstance(module, torch.nn.MultiheadAttention) for module in model.modules())
+    return not any(isinstance(one, torch.nn.MultiheadAttention) or _compiled(one) for one in model.modules())
+
+
+def _compiled(module: Any) -> bool:
+    """True after torch.compile: what is compiled does not look up its functions again."""
+    return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
 
 
 class Interface:
