@@ -14,6 +14,7 @@ from .texts import encoded, tokens_of, word_of
 
 __all__ = ["Asked", "Side", "Told", "asked"]
 
+MOST_WRITTEN = 32  # tokens that an encoder-decoder writes where it is not told what to read
 MOST_PREFIX = 8  # tokens that stand before the patches of a picture: [CLS] and registers
 
 
@@ -177,7 +178,8 @@ def _target_ids(model: Any, made: Asked, tokenizer: Any, target: str | None) -> 
     if target is not None:
         return torch.cat([start, encoded(_needed(tokenizer), [target]).inputs["input_ids"]], dim=1).to(model.device)
     if hasattr(model, "generate"):
-        return model.generate(**made.inputs, max_new_tokens=32, do_sample=False)
+        most = min(MOST_WRITTEN, (_context(model) or MOST_WRITTEN + 1) - 1)
+        return model.generate(**made.inputs, max_new_tokens=most, do_sample=False)
     return start.expand(len(next(iter(made.inputs.values()))), 1).to(model.device)
 
 

@@ -35,7 +35,7 @@ def encoded(tokenizer: Any, texts: Sequence[str]) -> Encoded:
 
     Errors: ``InputError`` for an empty text, or a tokenizer of another kind.
     """
-    for text in texts:
+    for text in texts or [""]:
         if not isinstance(text, str) or not text:
             raise InputError(
                 en=f"capture expects a text that is not empty, got {text!r}.",
@@ -57,12 +57,20 @@ def encoded(tokenizer: Any, texts: Sequence[str]) -> Encoded:
 
 def _transformers(tokenizer: Any, texts: Sequence[str]) -> Encoded:
     fast = bool(getattr(tokenizer, "is_fast", False))
-    several = len(texts) > 1
-    if several and tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    made = tokenizer(
-        list(texts), return_tensors="pt", padding=several, return_offsets_mapping=fast, return_special_tokens_mask=True
-    )
+    several, lent = len(texts) > 1, tokenizer.pad_token is None
+    if several and lent:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    try:
+        made = tokenizer(
+            list(texts),
+            return_tensors="pt",
+            padding=several,
+            return_offsets_mapping=fast,
+            return_special_tokens_mask=True,
+        )
+    finally:
+        if several and lent:
+            tokenizer.pad_token = None
     offsets = made.pop("offset_mapping").tolist() if fast else None
     special = made.pop("special_tokens_mask").tolist()
     rows = made["input_ids"].tolist()
@@ -75,16 +83,31 @@ def _transformers(tokenizer: Any, texts: Sequence[str]) -> Encoded:
         for i, row in enumerate(rows)
     ]
     unknown = getattr(tokenizer, "unk_token_id", None)
-    shares = [sum(one == unknown for one in row) / max(1, len(row)) for row in rows]
+    shares = [_share([one == unknown for one in row], real[i], special[i]) for i, row in enumerate(rows)]
     return Encoded(dict(made), tokens, real, any(map(any, special)), shares)
+
+
+def _share(unknown: Sequence[bool], real: Sequence[bool], special: Sequence[Any]) -> float:
+    """The share of unknown tokens among those that stand for text; [UNK] is marked as special by some tokenizers."""
+    text = [
+        is_unknown
+        for is_unknown, there, mark in zip(unknown, real, special, strict=True)
+        if there and (is_unknown or not mark)
+    ]
+    return sum(text) / len(text) if text else 0.0
 
 
 def _tokenizers(tokenizer: Any, texts: Sequence[str]) -> Encoded:
     import torch
 
-    if len(texts) > 1:
+    before = tokenizer.padding
+    if len(texts) > 1 and before is None:
         tokenizer.enable_padding()
-    found = tokenizer.encode_batch(list(texts))
+    try:
+        found = tokenizer.encode_batch(list(texts))
+    finally:
+        if before is None:
+            tokenizer.no_padding()
     tokens = [
         [
             Token(_text(piece), None if special else tuple(span))
@@ -96,7 +119,11 @@ def _tokenizers(tokenizer: Any, texts: Sequence[str]) -> Encoded:
     if len(texts) > 1:
         inputs["attention_mask"] = torch.tensor([one.attention_mask for one in found])
     real = [[bool(a) for a in one.attention_mask] for one in found]
-    return Encoded(inputs, tokens, real, any(any(one.special_tokens_mask) for one in found), [0.0] * len(found))
+    unknown = getattr(tokenizer.model, "unk_token", None)
+    shares = [
+        _share([piece == unknown for piece in one.tokens], one.attention_mask, one.special_tokens_mask) for one in found
+    ]
+    return Encoded(inputs, tokens, real, any(any(one.special_tokens_mask) for one in found), shares)
 
 
 def _plain(tokenizer: Any, texts: Sequence[str]) -> Encoded:
