@@ -472,6 +472,18 @@ def _where(watch: Watch, _: Any, args: Any, __: Any, out: Any) -> Node | None:
     return None
 
 
+def _assigned(watch: Watch, _: Any, args: Any, __: Any, out: Any) -> Node | None:
+    """scores[…, mask] = a number."""
+    tensor, places, value = args[:3]
+    mask = places[-1] if places else None
+    over_last = (
+        all(place is None for place in places[:-1]) and isinstance(mask, torch.Tensor) and mask.dtype == torch.bool
+    )
+    if not over_last or not _is_number(value) or len(places) - 1 + mask.dim() != tensor.dim():
+        return None
+    return watch.masked(tensor, mask, value, out)
+
+
 def _largest(watch: Watch, _: Any, args: Any, __: Any, ___: Any) -> Node | None:
     """max(scores, dim) and max(scores, least) have one name."""
     if len(args) > 1 and isinstance(args[1], torch.Tensor):
@@ -536,6 +548,7 @@ _HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((aten.sub, aten.sub_), lambda w, _, a, __, o: w.add(a[0], a[1], o, -1.0)),
     **dict.fromkeys((aten.masked_fill, aten.masked_fill_), lambda w, _, a, __, o: w.masked(a[0], a[1], a[2], o)),
     aten.where: _where,
+    **dict.fromkeys((aten.index_put, aten.index_put_), _assigned),
     **dict.fromkeys((aten.tanh, aten.tanh_), lambda w, _, a, __, ___: (n := w.scores(a[0])) and n.after(Step("tanh"))),
     **dict.fromkeys((aten._softmax, aten._safe_softmax, aten.softmax), lambda w, _, a, __, ___: w.softmax(a[0], a[1])),
     **dict.fromkeys(
