@@ -32,7 +32,7 @@ AT_HOME = {  # each package that is not Python's own, and the parts that may imp
     "numpy": MAY_USE.keys(),
     "array_api_compat": MAY_USE.keys(),
     "ruamel": {"sources"},
-    "safetensors": {"saved"},
+    "safetensors": {"saved", "sources"},
     "scipy": {"sources"},
     "torch": {"nn", "sources"},
     "transformers": {"sources"},

