@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import pytest
 import torch
 from torch import nn
 from torch.nn.modules import module as hooks
@@ -71,3 +72,19 @@ def test_parameters_and_views_of_them_are_known():
     assert modules.is_parameter(model.weight)
     assert modules.is_parameter(model.weight.T[:2])
     assert not modules.is_parameter(torch.ones(3, 3))
+
+
+def test_a_module_that_raises_is_left_all_the_same():
+    modules, said = Modules(), []
+
+    class Breaks(nn.Module):
+        def forward(self, x):
+            raise ValueError("mine")
+
+    model = nn.Sequential(Says(modules, said), nn.Sequential(Breaks()))
+    with modules:
+        for _ in range(2):
+            with pytest.raises(ValueError, match="mine"):
+                model(torch.ones(1))
+            assert modules.name == ""
+    assert said == [(1, "0"), (2, "0")]

@@ -575,7 +575,8 @@ def test_talking_heads_are_listed(where):
             weights = torch.einsum("bhqk,hg->bgqk", weights, talk)
         return together(weights @ v)
 
-    assert seen_of(program)
+    (listed,) = seen_of(program)
+    assert listed.why == "a product over heads is not followed"
 
 
 @pytest.mark.parametrize(

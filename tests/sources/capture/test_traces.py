@@ -113,6 +113,13 @@ def test_layers_with_one_mask_share_its_rule():
     assert len(kept) == 1
 
 
+def test_layers_that_are_causal_and_layers_that_are_not_do_not():
+    cache = {}
+    for causal in (True, False, True):
+        call, weights = call_of(causal=causal)
+        agree(made(call, cache=cache).trace, weights[0])
+
+
 def test_a_row_without_keys_is_told_and_not_compared():
     table = torch.ones(1, 1, N, N, dtype=torch.bool).tril()
     table[..., 2, :] = False

@@ -79,8 +79,6 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for tensor in _tensors(out):
                 if lost is not None and tensor.is_floating_point():
                     self.nodes[tensor] = lost
-                else:
-                    self.nodes.pop(tensor, None)  # changed in place
 
     def node(self, tensor: Any) -> Node | None:
         """What is known of a tensor, or None."""
@@ -474,12 +472,9 @@ def _where(watch: Watch, _: Any, args: Any, __: Any, out: Any) -> Node | None:
 
 def _assigned(watch: Watch, _: Any, args: Any, __: Any, out: Any) -> Node | None:
     """scores[…, mask] = a number."""
-    tensor, places, value = args[:3]
-    mask = places[-1] if places else None
-    over_last = (
-        all(place is None for place in places[:-1]) and isinstance(mask, torch.Tensor) and mask.dtype == torch.bool
-    )
-    if not over_last or not _is_number(value) or len(places) - 1 + mask.dim() != tensor.dim():
+    tensor, (*before, mask), value = args[:3]
+    is_mask = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and _is_number(value)
+    if not is_mask or any(place is not None for place in before) or len(before) + mask.dim() != tensor.dim():
         return None
     return watch.masked(tensor, mask, value, out)
 
