@@ -264,13 +264,17 @@ class _Filler(string.Formatter):
         return ", ".join(f"{self.dimension(name, meaning)} {number(a)}" for name, a in value)
 
     def terms(self, value: Any) -> str:
-        """What was multiplied and summed: [name, a, b] each; [None, n, sum] for those left out."""
+        """What was multiplied and summed: [name, a, b] each; [None, n, sum] for those left out.
+
+        Where some are left out, a dimension without a name is told by its number: which ones were the largest.
+        """
         parts = []
+        some = any(name is None for name, *_ in value)
         for name, a, b in value:
             if name is None:
                 parts.append(self.piece("more", n=a, sum=number(b)))
             else:
-                label = f"{shown(name)} " if isinstance(name, str) else ""
+                label = f"{self.dimension(name)} " if some or isinstance(name, str) else ""
                 parts.append(f"{label}{_bracketed(a)}×{_bracketed(b)}")
         return " + ".join(parts) or "0"
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import jumok
-from jumok.explanation.facts import Fact, facts_of
+from jumok.explanation.facts import MOST_TERMS, Fact, facts_of
 from jumok.sources import example
+from jumok.words import fill
 
 
 def of(trace: jumok.Trace, token: int | str, kind: str) -> list[Fact]:
@@ -237,3 +238,19 @@ def test_what_was_taken_in_is_what_that_key_handed_over() -> None:
     weights = reading[0].weights[0, 0]
     assert fact.data["key"] == "q"
     assert fact.data["dims"] == [["b", pytest.approx(weights[1])]]
+
+
+def test_of_many_unnamed_dimensions_the_largest_are_told_by_number() -> None:
+    """A real model's head: which of its dimensions make the score, and how much the others do."""
+    rng = np.random.default_rng(0)
+    trace = jumok.Trace(
+        tokens=["a", "b"], q=rng.normal(size=(1, 2, 32)), k=rng.normal(size=(1, 2, 32)), v=np.ones((1, 2, 3))
+    )
+    fact = next(one for one in facts_of(trace, 0) if one.kind == "score" and one.data["key"] == "b")
+    products = trace.q[0, 0] * trace.k[0, 1]
+    largest = sorted(np.argsort(-np.abs(products))[:MOST_TERMS].tolist())
+    assert [name for name, *_ in fact.data["terms"][:-1]] == largest
+    said = fill("{terms:terms}", fact.data, "en")
+    assert all(f"dim {at + 1} " in said for at in largest)
+    assert "(24 more: " in said
+    assert "차원 " in fill("{terms:terms}", fact.data, "ko")

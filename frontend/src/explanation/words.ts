@@ -173,9 +173,10 @@ class Filler {
   }
 
   terms(terms: readonly Term[]): string {
+    const some = terms.some(([name]) => name === null); // then a dimension without a name is told by its number
     const said = terms.map(([name, a, b]) => {
       if (name === null) return piece("more", this.lang, { n: String(a), sum: number(b) });
-      return `${typeof name === "string" ? `${shown(name)} ` : ""}${bracketed(a)}×${bracketed(b)}`;
+      return `${some || typeof name === "string" ? `${this.dimension(name)} ` : ""}${bracketed(a)}×${bracketed(b)}`;
     });
     return said.join(" + ") || "0";
   }
