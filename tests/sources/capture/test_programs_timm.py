@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from programs import agree, agree_in_any_order, captured, fused_by_hand, sharpened, traces
+from real_weights import bring
 
 SIZES = {"img_size": 16, "patch_size": 4, "embed_dim": 24, "depth": 2, "num_heads": 3, "num_classes": 5}
 
@@ -39,7 +40,10 @@ NEEDED = ["", ".ops", ".ops.misc", ".transforms", ".transforms.functional", ".da
 
 @pytest.fixture(scope="module")
 def timm():
-    """The library. It imports torchvision for what is no model; a CPU build of PyTorch cannot load the registry's one."""
+    """The library, alone: with it would come a torchvision that no CPU build of PyTorch loads, and transformers with it
+    neither. It is imported for what is no model, so that a stand-in will do.
+    """
+    bring("timm==1.0.31")
     with pytest.MonkeyPatch.context() as patch:
         try:
             importlib.import_module("torchvision")
