@@ -597,6 +597,7 @@ def _explain(
     mask: str | None, json: bool, markdown: bool, output: str | None,
 ) -> None:  # fmt: skip
     from .explanation.explanation import default_token, explain
+    from .picture.labels import readable
 
     form = _form(output, {"json": json, "markdown": markdown})
     if form in ("csv", "safetensors"):
@@ -604,7 +605,7 @@ def _explain(
             en=f"an explanation is written as .txt, .md or .json, not as {output!r}.",
             ko=f"설명은 .txt, .md, .json으로 저장합니다({output!r} 불가).",
         )
-    whole = _called_by_name(_attended(name, mask))
+    whole = readable(_attended(name, mask))
     record = _layer_of(whole, layer)
     wanted = [_token_of(record, one) for one in (*tokens, *token)]
     wanted = list(range(len(record.tokens))) if every else wanted or [default_token(_first(record))]
@@ -822,15 +823,6 @@ def _attended(name: str, mask: str | None) -> Any:
             ko=f"{name}에는 층이 하나도 없어서 보여 줄 것이 없습니다.",
         )
     return loaded
-
-
-def _called_by_name(record: Any) -> Any:
-    """What was captured, with tokens as a person calls them; anything else as it is."""
-    if _first(record).source.kind != "model":
-        return record
-    from .picture.captured import readable
-
-    return readable(record)
 
 
 def _mask(text: str) -> Any:

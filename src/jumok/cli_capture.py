@@ -174,7 +174,7 @@ def _refuse_place(reading: Any, layer: int | None, head: int | None) -> None:
 
 def _token(reading: Any, text: str) -> int:
     """A token as a person writes it: its label, or as the tokenizer does, or a position."""
-    from .picture.captured import names
+    from .picture.labels import names
 
     try:
         return token_index([Token(name) for name in names(reading)], text)
@@ -198,7 +198,8 @@ def compare_texts(
 
     from .measurement.comparison import compare
     from .measurement.noise import neutral_edits, shifts
-    from .picture.captured import readable, shifted
+    from .picture.captured import shifted
+    from .picture.labels import readable
     from .sources.capture.models import load_model
     from .verbs import capture
 

@@ -5,12 +5,13 @@ import re
 import unicodedata
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 
 import jumok
 from jumok import words
-from jumok.picture.labels import Label, labels_of
+from jumok.picture.labels import Label, labels_of, names, readable
 from jumok.trace import Token
 
 NEVER = ("�", "Ġ", "▁", "Ċ", "##")
@@ -260,3 +261,25 @@ def test_the_examples_are_shown_as_they_are_written(name):
     trace = jumok.attend(jumok.load(name))
     first = trace if isinstance(trace, jumok.Trace) else trace[0]
     assert texts(first.tokens, sentence=first.source.details.get("sentence")) == [token.text for token in first.tokens]
+
+
+def captured(tokens, sentence, kind="model"):
+    one = np.ones((1, len(tokens), 2))
+    source = jumok.Source(kind=kind, details={"sentence": sentence})
+    return jumok.Trace(tokens=tokens, q=one, k=one, v=one, source=source)
+
+
+def test_what_was_captured_is_called_by_name():
+    spelled = captured(["The", "Ġcat", "Ġìĺ", "¤", "Ċ"], "The cat 오\n")
+    assert [token.text for token in readable(spelled).tokens] == ["The", "cat", "오", "오", "⏎"]
+    assert readable(spelled).q is spelled.q
+    reading = jumok.Reading((spelled, spelled), jumok.Source(kind="model"))
+    assert [token.text for token in readable(reading).tokens] == names(spelled)
+    assert "what cat is" in str(jumok.explain(spelled, "Ġcat"))
+    other = captured(["The", "Ġcat", "Ġsoft"], "The cat soft")
+    assert "Only in the first: 오" in str(jumok.compare(spelled, other))
+
+
+def test_what_a_person_wrote_stays_as_it_is():
+    written = captured(["a", "␣b", "c\nd"], "a ␣b c\nd", kind="example")
+    assert readable(written) is written

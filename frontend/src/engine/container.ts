@@ -13,7 +13,8 @@ export function openDocument(
   ask: (layer: number) => Promise<DataView>,
 ): Document {
   const { entries, record, page } = orDamaged(() => read(header));
-  const rows = orDamaged(() => record.tokens.map((row, at) => tokensOf(row, page?.labels?.[at])));
+  const captured = (record.source ?? record.layers[0]?.source)?.kind === "model";
+  const rows = orDamaged(() => record.tokens.map((row, at) => tokensOf(row, page?.labels?.[at], captured)));
   const ofLayer = orDamaged(() => grouped(entries, record.layers.length));
   const build = (at: number, view: DataView) =>
     orDamaged(() => layerOf(record.layers[at], rows, new Tensors(ofLayer[at], view, bytes === null)));
@@ -98,9 +99,11 @@ function read(header: string): { entries: Entries; record: FileRecord; page: Par
   };
 }
 
-function tokensOf(row: readonly TokenRecord[], labels: readonly Label[] | undefined): Token[] {
+/** `captured`: a person calls a tokenizer's piece by its label, as picture/labels.py `names` does. */
+function tokensOf(row: readonly TokenRecord[], labels: readonly Label[] | undefined, captured: boolean): Token[] {
+  const named = (label: Label) => label.text.replace(/^␣+/, "") || label.text;
   return row.map(([text, start, end], at) => ({
-    text,
+    text: captured && labels?.[at] ? named(labels[at]) : text,
     span: start === undefined || end === undefined ? null : [start, end],
     label: labels?.[at] ?? { text, part: 1, parts: 1, raw: null, special: false },
   }));

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
+from ..picture.labels import readable
 from ..trace import Reading, Token, Trace
 from ..words import LANGS, PIECES, fill, language
 from .facts import SECTIONS, Fact, facts_of, facts_of_layers
@@ -136,6 +137,7 @@ def explain(
     language(lang)
     if isinstance(trace, Trace):
         at = trace.index(default_token(trace) if token is None else token)
+        trace = readable(trace)
         return Explanation(_facts(trace, at), trace.tokens[at].text, lang, trace.source.details.get("meaning", {}))
     if not isinstance(trace, Reading) or not len(trace):
         raise InputError(
@@ -143,6 +145,7 @@ def explain(
             ko=f"explain에는 Trace나 층이 있는 Reading이 필요한데 {type(trace).__name__}이(가) 왔습니다.",
         )
     at = trace[0].index(default_token(trace[0]) if token is None else token)
+    trace = readable(trace)
     facts = [fact for layer, one in enumerate(trace) for fact in _facts(one, at, layer)]
     once = ("analogies", "summary", "definition")  # said once, of the last layer
     last = len(trace) - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..picture.labels import readable
 from ..words import LANGS, fill
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ MOST_NAMED = 8
 
 def sentences(found: Comparison, lang: str) -> str:
     """What changed, in a language."""
-    a, b = (one.tokens for one in found.layer(0))
+    a, b = (readable(one).tokens for one in found.layer(0))
     said: list[tuple[str, dict[str, Any]]] = [("matched", {"n": len(found.pairs), "n_a": len(a), "n_b": len(b)})]
     for name, tokens, places in (("only_a", a, found.only_a), ("only_b", b, found.only_b)):
         if places:
@@ -41,7 +42,7 @@ def _of_heads(found: Comparison) -> Iterable[tuple[str, dict[str, Any]]]:
         return
     yield "top", {"layer": top.layer, "head": top.head, "distance": top.distance, "n": top.n_rows}
     if top.query is not None and top.key is not None:
-        _, b = found.layer(top.layer)
+        b = readable(found.layer(top.layer)[1])
         query, key = b.tokens[top.query[1]].text, b.read_tokens[top.key[1]].text
         way = "rose" if top.largest > 0 else "fell"
         yield way, {"query": query, "key": key, "by": abs(top.largest)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +12,12 @@ from ..measurement.comparison import Comparison
 from ..measurement.first_look import PLACES, HeadLook, arrows, head_looks
 from ..measurement.noise import HeadShift
 from ..tokens import Token, token_name
-from ..trace import Reading, Trace, layers_of
+from ..trace import Reading
 from ..words import LANGS, number, percent, quoted
-from .labels import Label, labels_of
+from .labels import labels, names, names_of_keys
 from .terminal import Screen
 
-__all__ = ["captured", "labels", "names", "readable", "shifted", "unreadable", "words"]
+__all__ = ["captured", "shifted", "unreadable", "words"]
 
 N_HEADS, N_ARROWS, N_SHIFTS, N_KEYS = 3, 10, 6, 3
 MOST_TOKENS = 60
@@ -117,33 +116,6 @@ WORDS = {
 def words(name: str, lang: str, /, **data: Any) -> str:
     """A phrase of this screen, in a language."""
     return WORDS[name][LANGS.index(lang)].format(**data)
-
-
-def labels(record: Trace | Reading) -> tuple[Label, ...]:
-    """How the tokens of a record are shown."""
-    first = layers_of(record)[0]
-    sentence = record.source.details.get("sentence", first.source.details.get("sentence"))
-    return labels_of(first.tokens, sentence if isinstance(sentence, str) else None)
-
-
-def names(record: Trace | Reading) -> list[str]:
-    """(token,) its label without the white space before it: what a person calls it."""
-    return [label.text.lstrip("␣") or label.text for label in labels(record)]
-
-
-def readable(record: Trace | Reading) -> Trace | Reading:
-    """The same record with tokens that a person can call by name, instead of a tokenizer's spelling."""
-    if isinstance(record, Reading):
-        return Reading(tuple(_renamed(layer, names(record)) for layer in record), record.source)
-    return _renamed(record, names(record))
-
-
-def _renamed(trace: Trace, named: list[str]) -> Trace:
-    def put(tokens: Sequence[Token], texts: list[str]) -> tuple[Token, ...]:
-        return tuple(Token(text, token.span) for token, text in zip(tokens, texts, strict=True))
-
-    keys = None if trace.key_tokens is None else put(trace.key_tokens, names_of_keys(trace, named))
-    return dataclasses.replace(trace, tokens=put(trace.tokens, named), key_tokens=keys)
 
 
 def unreadable(record: Reading, unknown: float) -> str | None:
@@ -246,13 +218,6 @@ def _arrows(screen: Screen, reading: Any, layer: int | None, head: int | None) -
         screen.entries([(True, f"L{arrow.layer}H{arrow.head}  {query} → {key}  {number(arrow.weight)}")])
     if not found:
         screen.say(words("no_arrow", lang))
-
-
-def names_of_keys(trace: Trace, named: list[str]) -> list[str]:
-    """(key,) what is read: the tokens themselves, or those of another sequence."""
-    if trace.key_tokens is None:
-        return named
-    return [label.text.lstrip("␣") or label.text for label in labels_of(trace.key_tokens)]
 
 
 # two texts ----------------------------------------------------------------------------------------

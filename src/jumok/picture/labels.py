@@ -8,16 +8,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
-from ..trace import Token, as_tokens
+from ..trace import Reading, Token, Trace, as_tokens, layers_of
 from ..words import shown
 
-__all__ = ["Label", "labels_of"]
+__all__ = ["Label", "labels", "labels_of", "names", "names_of_keys", "readable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,46 @@ def labels_of(tokens: Iterable[str | Token], sentence: str | None = None) -> tup
             if (found := written(texts, [at - place for place, at in enumerate(rest)])) is not None:
                 return _put(labels, rest, found)
     return _put(labels, rest, _plain([row[at] for at in rest], sentence))
+
+
+def labels(record: Trace | Reading) -> tuple[Label, ...]:
+    """How the tokens of a record are shown."""
+    first = layers_of(record)[0]
+    sentence = record.source.details.get("sentence", first.source.details.get("sentence"))
+    return labels_of(first.tokens, sentence if isinstance(sentence, str) else None)
+
+
+def names(record: Trace | Reading) -> list[str]:
+    """(token,) its label without the white space before it: what a person calls it."""
+    return [label.text.lstrip("␣") or label.text for label in labels(record)]
+
+
+@overload
+def readable(record: Trace) -> Trace: ...
+@overload
+def readable(record: Reading) -> Reading: ...
+def readable(record: Trace | Reading) -> Trace | Reading:
+    """What was captured, with tokens that a person can call by name instead of a tokenizer's spelling; else as it is."""
+    if layers_of(record)[0].source.kind != "model":
+        return record
+    made = [_renamed(layer) for layer in layers_of(record)]
+    return made[0] if isinstance(record, Trace) else Reading(tuple(made), record.source)
+
+
+def _renamed(trace: Trace) -> Trace:
+    def put(tokens: Sequence[Token], texts: list[str]) -> tuple[Token, ...]:
+        return tuple(Token(text, token.span) for token, text in zip(tokens, texts, strict=True))
+
+    named = names(trace)
+    keys = None if trace.key_tokens is None else put(trace.key_tokens, names_of_keys(trace, named))
+    return dataclasses.replace(trace, tokens=put(trace.tokens, named), key_tokens=keys)
+
+
+def names_of_keys(trace: Trace, named: list[str]) -> list[str]:
+    """(key,) what is read: the tokens themselves, or those of another sequence."""
+    if trace.key_tokens is None:
+        return named
+    return [label.text.lstrip("␣") or label.text for label in labels_of(trace.key_tokens)]
 
 
 def _put(labels: list[Label | None], rest: Sequence[int], found: Sequence[Label]) -> tuple[Label, ...]:

@@ -175,7 +175,7 @@ def _read(calls: list[Call], told: Told) -> tuple[dict[Any, list[tuple[Trace, Pl
             if isinstance(one, Refused):
                 refused.append(one)
             else:
-                made.setdefault((*stack, item), []).append((_verified(one), _place(call, item, one)))
+                made.setdefault((*stack, item), []).append((_told_of(one, told, item), _place(call, item, one)))
     return made, refused
 
 
@@ -190,11 +190,11 @@ def _made(call: Call, item: int, layer: int, crossed: bool, told: Told, cache: d
     return trace_of(call, item, tokens, key_tokens, mask, source, cache)
 
 
-def _verified(made: Made) -> Trace:
-    """The Trace, whose source tells how near its mixed values are to the program's."""
+def _told_of(made: Made, told: Told, item: int) -> Trace:
+    """The Trace, whose source tells how near its mixed values are to the program's, and the text that was read."""
     source = made.trace.source
-    told = {**source.details, "largest_difference": made.off}
-    object.__setattr__(made.trace, "source", replace(source, details=told))  # nobody has seen it yet
+    details = {**source.details, "largest_difference": made.off, **_sentence(told, item)}
+    object.__setattr__(made.trace, "source", replace(source, details=details))  # nobody has seen it yet
     return made.trace
 
 
@@ -204,13 +204,16 @@ def _place(call: Call, item: int, made: Made) -> Place:
     return Place(call.calls, heads, call.where.numel() // n_calls, item, made.queries, made.keys)
 
 
+def _sentence(told: Told, item: int) -> dict[str, str]:
+    return {"sentence": told.sentences[item]} if item < len(told.sentences) else {}
+
+
 def _reading(made: Sequence[tuple[Trace, Place]], told: Told, item: int) -> Reading:
     traces = tuple(trace for trace, _ in made)
     first = traces[0].source
     details: dict[str, Any] = {"stack": re.sub(r"\d+", "#", str(first.details.get("module", ""))), "item": item}
     details["largest_difference"] = max(trace.source.details["largest_difference"] for trace in traces)
-    if item < len(told.sentences):
-        details["sentence"] = told.sentences[item]
+    details |= _sentence(told, item)
     source = Source(kind="model", backend="torch", name=told.name, special_tokens=told.special, details=details)
     return Reading(traces, source)
 
