@@ -66,6 +66,14 @@ test("a document without a page says what its shapes say", () => {
   assert.equal(document.source.backend, "numpy");
 });
 
+test("a captured token is called by its label, one that a person wrote as it is written", () => {
+  const labels = [["␣a", "␣"].map((text) => ({ text, part: 1, parts: 1, raw: null, special: false }))];
+  const page = JSON.stringify({ storage: "exact", layers: [{ n_heads: 1 }], atlas: null, labels, title: null });
+  const texts = (kind: string) => open(ONE, { ...RECORD, source: { kind } }, { page }).tokens(0).map(({ text }) => text);
+  assert.deepEqual(texts("model"), ["a", "␣"]);
+  assert.deepEqual(texts("arrays"), ["a", "b"]);
+});
+
 test("a page says how tokens are shown, and more", () => {
   const label = { text: "가", part: 1, parts: 2, raw: "ea b0", special: false };
   const labels = [[label, label]];
