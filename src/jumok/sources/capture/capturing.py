@@ -26,6 +26,7 @@ from .asked import Asked, Told, asked
 from .calls import Call, Seen
 from .cut import Cut, Place, Rerun, cut
 from .growing import Calls
+from .room import refuse_too_large
 from .traces import Made, Refused, trace_of
 from .watching import watching
 
@@ -256,7 +257,8 @@ def capture(
     is listed (``seen``). Memory beyond the model's own is q, k and v.
 
     Errors: ``InputError`` where no attention is found, for an empty text, a text longer than the model's context, a
-    tokenizer that does not fit, a folder that holds no model; ``MissingExtra`` without PyTorch or transformers.
+    tokenizer that does not fit, a folder that holds no model; ``TooLargeError`` where memory would not do;
+    ``MissingExtra`` without PyTorch or transformers.
     """
     if model is None:
         return Captured(layers=layers)
@@ -269,6 +271,9 @@ def capture(
         tokenizer = own if tokenizer is None else tokenizer
     with _evaluating(model):
         given = asked(model, text, tokenizer, target, name or type(model).__name__)
+        ids = given.inputs.get("input_ids")
+        if ids is not None:
+            refuse_too_large(model, ids.shape[0], ids.shape[1], layers)
         run = _forward(model, given)
         with Captured(model, layers, given.told, Rerun(run, model, given.word, given.writes)) as reading:
             run()
