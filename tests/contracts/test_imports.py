@@ -11,7 +11,15 @@ SRC = Path(__file__).parents[2] / "src" / "jumok"
 WAIST = {"door", "errors", "files", "path", "saved", "tokens", "trace", "words"}
 MAKERS = {"nn", "sources"}
 READERS = {"explanation", "lessons", "measurement", "picture"}
-DOORS = {"__init__", "__main__", "cli", "cli_capture", "cli_design", "server", "verbs"}  # what a person meets; they may use everything
+DOORS = {
+    "__init__",
+    "__main__",
+    "cli",
+    "cli_capture",
+    "cli_design",
+    "server",
+    "verbs",
+}  # what a person meets; they may use everything
 
 MAY_USE = {
     "errors": set(),
