@@ -84,7 +84,7 @@ def test_the_reasons_are_told_with_what_would_lift_them():
     assert "→ would lift it: A position encoding" in en
     assert "The worst row: mat, KL" in en
     assert "nearer by more than" in en
-    assert "'cat#1'과 'cat#2'는 임베딩이 같아" in ko
+    assert "토큰 'cat#1', 'cat#2'의 임베딩이 같습니다" in ko
     assert "→ 풀려면: 위치 인코딩" in ko
     assert "가장 어긋난 행: mat." in ko
 
@@ -375,7 +375,7 @@ REFUSED = {
     ),
     "an unknown side": (["student", "--fix-k", "idenity"], "'idenity'", "알 수 없는 --fix-k 값 'idenity'"),
     "an unknown place to stay near to": (["student", "--near", "one"], "'identity', 'zero', 'given'", "'one'"),
-    "a fixed side of another width": (["student", "--fix-k", "identity", "--d-k", "2"], "w_k is (4, 4)", "(4, 4)"),
+    "a fixed side of another width": (["student", "--fix-k", "identity", "--d-k", "2"], "w_k is given as (4, 4)", "(4, 4)"),
     "near what was given, resumed": (["student", "--near", "given", "--resume"], "do not go together", "함께 쓸 수 없습니다"),
     "a ridge by name": (["student", "--ridge", "small"], "ridge expects a number above 0 and at most 1, got 'small'", "'small'"),
     "a ridge of 0": (["student", "--ridge", "0"], "ridge expects a number above 0", "0보다 크고"),

@@ -15,17 +15,19 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import click
+import numpy as np
 
 from . import cli
 from .errors import InputError, OutputError
 from .files import refuse_nameless, write_whole
-from .sources.design.designed import Design
+from .sources.design.designed import Design, wanted_of
 from .sources.design.examples import design_examples
 from .sources.example import Example
 from .trace import Reading, Trace, layers_of, unknown_name
 
 __all__ = ["design_files"]
 
+MANY_NUMBERS = 4000  # in W_Q and W_K: with fewer, a file is never too large for them
 FORMS = {
     ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".csv": "csv", ".txt": "text", ".html": "page",
     ".safetensors": "safetensors",
@@ -45,14 +47,15 @@ def design_files(
     options = _options(asked)
     if output is not None:
         _refuse_unwritable(Path(output), folder=len(files) > 1)
+        _refuse_too_large(examples, form, options)
     at = len(examples[0].layers) - 1 if options["layer"] is None else options["layer"]
     found, made, is_stopped = _search(lang, examples, at, options)
-    records = [_record(example, at, found, sentence) for sentence, example in enumerate(made)]
+    records = [_record(example, at, found) for example in made]
     written = _Designed(lang, list(files), found, made, records, [layers_of(one)[at] for one in records])
+    if output is not None:  # first: what is printed may go to a pipe that closes
+        written.write(output, form)
     if output is None or form == "yaml" or is_stopped:
         written.show("text" if output is not None else form)
-    if output is not None:
-        written.write(output, form)
     if is_stopped:
         cli._tell(cli._("stopped", lang, gap=f"{found.gap:.2g}"))
         raise click.exceptions.Exit(130)
@@ -110,10 +113,10 @@ class _Designed:
             {
                 "name": name,
                 "tokens": [token.text for token in trace.tokens],
-                "wanted": trace.source.details["wanted"],
+                "wanted": wanted_of(sentence),
                 "reached": trace.rows("weights").tolist(),
             }
-            for name, trace in zip(self.files, self.traces, strict=True)
+            for name, trace, sentence in zip(self.files, self.traces, self.found.sentences, strict=True)
         ]
         return {
             "format": "jumok-design",
@@ -263,15 +266,16 @@ class _CtrlC:
 # what is written ----------------------------------------------------------------------------------
 
 
-def _record(example: Example, at: int, found: Design, sentence: int) -> Trace | Reading:
+def _record(example: Example, at: int, found: Design) -> Trace | Reading:
     """What a designed example does; the source of the layer that was designed tells what was wanted and found."""
     from .sources.example import attended
 
     record = attended(example)
-    told = found.trace(sentence).source.details
+    told = {"design": found.to_json()}  # what is wanted stands in the example, as it was written
     layers = []
     for number, layer in enumerate(layers_of(record)):
-        details = {name: value for name, value in layer.source.details.items() if name != "wanted"}
+        wanted = {} if number == at else {"wanted"}
+        details = {name: value for name, value in layer.source.details.items() if name not in wanted}
         details |= told if number == at else {}
         layers.append(dataclasses.replace(layer, source=dataclasses.replace(layer.source, details=details)))
     return layers[0] if isinstance(record, Trace) else Reading(tuple(layers), record.source)
@@ -308,6 +312,25 @@ def _refuse_unwritable(path: Path, folder: bool) -> None:
         write_whole(path / "designed.yaml" if folder and path.is_dir() else path, enough)
     except _Enough:
         return
+
+
+def _refuse_too_large(examples: Sequence[Example], form: str, options: Mapping[str, Any]) -> None:
+    """Before the search: a designed example that no file would hold, tried with numbers of full length."""
+    draw = np.random.default_rng(0).standard_normal
+    for example in examples if form == "yaml" else ():
+        at = len(example.layers) - 1 if options["layer"] is None else options["layer"]
+        block = example.layers[min(at, len(example.layers) - 1)]
+        if block.w_q.size + block.w_k.size < MANY_NUMBERS:
+            continue
+        layers = list(example.layers)
+        layers[at] = dataclasses.replace(block, w_q=draw(block.w_q.shape), w_k=draw(block.w_k.shape))
+        try:
+            example.replace(layers=tuple(layers)).to_yaml()
+        except InputError as error:
+            raise InputError(
+                en=f"{error.en} Write the result as .safetensors or .json instead: -o designed.safetensors",
+                ko=f"{error.ko} 결과를 .safetensors나 .json으로 저장하십시오: -o designed.safetensors",
+            ) from error
 
 
 def _write_all(folder: Path, names: Sequence[str], texts: Sequence[str]) -> None:

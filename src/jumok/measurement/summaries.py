@@ -57,14 +57,18 @@ def summaries(record: Trace | Reading, top: int = 0) -> Summaries:
     if not layers:
         raise InputError(en="the record has no layers to summarise.", ko="요약할 층이 없습니다.")
     if isinstance(top, bool) or not isinstance(top, int) or not 0 <= top <= 64:
-        raise InputError(en=f"top expects 0 to 64, got {top!r}.", ko=f"top에는 0부터 64까지의 수가 필요한데 {top!r}입니다.")
+        raise InputError(
+            en=f"top expects 0 to 64, got {top!r}.", ko=f"top에는 0부터 64까지의 수가 필요한데 {top!r}입니다."
+        )
     made = [_Layer(trace, top) for trace in layers]
     widest = max(trace.n_heads for trace in layers)
     tables = {name: np.full((len(layers), widest), np.nan) for name in ("entropy", "first", "previous", "distance")}
     for at, layer in enumerate(made):
         for name, table in tables.items():
             table[at, : len(getattr(layer, name))] = getattr(layer, name)
-    return Summaries(**tables, top=tuple(one.top for one in made if top), top_weights=tuple(one.weights for one in made if top))
+    return Summaries(
+        **tables, top=tuple(one.top for one in made if top), top_weights=tuple(one.weights for one in made if top)
+    )
 
 
 class _Layer:
@@ -147,7 +151,9 @@ def _tile(
     scores -= most[..., None]
     grown = np.exp(scores)
     total = grown.sum(axis=-1)
-    share = 1 / np.maximum(total if sinks is None else total + np.exp(sinks[:, None] - most), np.finfo(scores.dtype).tiny)
+    share = 1 / np.maximum(
+        total if sinks is None else total + np.exp(sinks[:, None] - most), np.finfo(scores.dtype).tiny
+    )
     mean = np.einsum("hqk,hqk->hq", grown, scores) * share
     mass = total * share
     return grown, share.astype(scores.dtype), -(mean + mass * np.log(share))

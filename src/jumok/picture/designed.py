@@ -60,13 +60,18 @@ WORDS = {
         "바라는 대로 되었습니다. 바라는 행이 모두 칸마다 1e-7 안에서 같습니다.",
     ),
     "off": (
-        "{loss} nats from what is wanted (sum of KL over the wanted rows{ridge}).",
-        "바라는 것과 {loss} nat 떨어져 있습니다(바라는 행의 KL 합{ridge}).",
+        "{loss} nats from what is wanted (sum of KL over the wanted rows).",
+        "바라는 것과 {loss} nat 떨어져 있습니다(바라는 행의 KL 합).",
     ),
-    "ridge": (", with the share of a ridge of {ridge}", ", 능형 항(ridge) {ridge}의 몫 포함"),
     "bound": (
         "No W_Q and W_K of any width is nearer by more than {gap} nats (proven).",
         "너비가 얼마인 W_Q와 W_K라도 이보다 {gap} nat 넘게 가까워질 수 없습니다(증명됨).",
+    ),
+    "bound_ridge": (
+        "With a ridge of {ridge}, which keeps W finite, no W_Q and W_K of any width are nearer by more than {gap} nats (proven); "
+        "with a smaller one they may be.",
+        "W가 무한히 커지지 않게 하는 능형 항(ridge) {ridge}에서는 너비가 얼마인 W_Q와 W_K라도 이보다 {gap} nat 넘게 가까워질 수 "
+        "없습니다(증명됨). 더 작은 능형 항에서는 가까워질 수 있습니다.",
     ),
     "gradient": ("Gradient norm: {gradient}.", "기울기의 노름: {gradient}."),
     "stopped": (
@@ -200,10 +205,12 @@ def _ended(screen: Screen, trace: Trace) -> None:
     told = _said(trace)
     for at, head in enumerate(told["heads"]):
         off = max((a for one in told["differences"] for a in one[at] if a is not None), default=0.0)
-        ridge = word("ridge", screen.lang, ridge=_small(head["ridge"])) if head["ridge"] else ""
+        loss = math.fsum(a for one in told["errors"] for a in one[at] if a is not None)
         lines = [word("exact", screen.lang)] if off <= REACHED else []
-        lines += [] if lines else [word("off", screen.lang, loss=_small(head["loss"]), ridge=ridge)]
-        lines.append(word("bound", screen.lang, gap=_small(max(head["gap"], ROUNDING))))
+        lines += [] if lines else [word("off", screen.lang, loss=_small(loss))]
+        bound = "bound_ridge" if head["ridge"] else "bound"
+        gap, ridge = _small(max(head["gap"], ROUNDING)), _small(head["ridge"])
+        lines.append(word(bound, screen.lang, gap=gap, ridge=ridge))
         if not head["limited"]:  # there it is that of the best without the limit
             lines.append(word("gradient", screen.lang, gradient=_small(head["gradient"])))
         place = word("at_head", screen.lang, n=at) + ": " if len(told["heads"]) > 1 else ""

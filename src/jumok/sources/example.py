@@ -268,7 +268,7 @@ def _details(example: Example) -> dict[str, Any]:
         "title": dict(example.title),
         "sentence": example.sentence,
         "meaning": {name: dict(words) for name, words in example.meaning.items()},
-        "focus": example.focus,
+        "focus": example.focus if example.focus is not None else next(iter(next(iter(example.wanted), {})), None),
         "pair": example.pair,
         "random": None if example.random is None else dict(example.random),
         "wanted": [

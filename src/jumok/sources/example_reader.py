@@ -560,6 +560,12 @@ class _Reader:
         )
 
     def wanted_row(self, node: Node) -> dict[int, float]:
+        if isinstance(node, Map) and not node.pairs:
+            raise self.wrong(
+                node,
+                "a wanted row says nothing; give at least one weight such as {cat: 0.9}, or leave the row out",
+                "바라는 행이 비어 있습니다. {cat: 0.9}처럼 가중치를 하나 이상 쓰거나 행을 빼십시오",
+            )
         row: dict[int, float] = {}
         for key, value in self.by_token(node, "a wanted row", "바라는 행", "{cat: 0.9}"):
             weight = self.number(value)

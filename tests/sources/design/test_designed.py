@@ -203,8 +203,17 @@ BAD = {
     "sink": (lambda: jumok.design(X, T, rule=jumok.Rule(sink=[0.0])), InputError, "sink"),
     "both sides given": (lambda: jumok.design(X, T, w_q=X, w_k=X), InputError, "nothing is left to design"),
     "w_k of another size": (lambda: jumok.design(X, T, w_k=np.eye(4)), ShapeError, "d_model=4"),
-    "w_k beside another d_k": (lambda: jumok.design(X, T, 2, w_k=X), ShapeError, "heads of width 2"),
-    "w_k that heads cannot share": (lambda: jumok.design(X, [T, T], w_k=X), ShapeError, "2 heads"),
+    "w_k beside another d_k": (lambda: jumok.design(X, T, 2, w_k=X), ShapeError, "1 head(s) and d_k = 2"),
+    "w_k that heads cannot share": (lambda: jumok.design(X, [T, T], w_k=X), ShapeError, "2 head(s)"),
+    "a d_k that nobody needs": (lambda: jumok.design(X, T, 10**30), InputError, "d_k is at most 4,096"),
+    "x too large": (lambda: jumok.design(X * 1e200, T), InputError, "the largest number of x is"),
+    "x too small": (lambda: jumok.design(X * 1e-200, T), InputError, "the largest number of x is"),
+    "w_k too large": (lambda: jumok.design(X, T, w_k=X * 1e150), InputError, "the largest number of w_k is"),
+    "near too large": (lambda: jumok.design(X, T, near=X * 1e200), InputError, "the largest number of near is"),
+    "a start that is no pair": (lambda: jumok.design(X, T, start="x"), InputError, "start expects"),
+    "half a start": (lambda: jumok.design(X, T, start=(X,)), InputError, "start expects"),
+    "progress that is no function": (lambda: jumok.design(X, T, progress=5), InputError, "progress expects a function"),
+    "the name of an example": (lambda: jumok.design("student"), InputError, "design(jumok.load('student'))"),
     "near of another shape": (lambda: jumok.design(X, T, near=np.eye(4)), ShapeError, "near is (4, 4)"),
     "near that is a word": (lambda: jumok.design(X, T, near="far"), InputError, "'far'"),
     "near of too few heads": (lambda: jumok.design(X, [T, T], near=[X]), ShapeError, "near has 1 parts"),
@@ -259,3 +268,25 @@ def test_the_result_says_what_it_is():
     off = jumok.design(np.zeros((2, 1)), {"0": {"1": 0.9}})
     assert "nats off" in repr(off)
     assert math.isclose(off.found[0].loss, float(np.nansum(off.row_error)), rel_tol=1e-12)
+
+
+def test_what_is_reached_cannot_be_changed():
+    found = jumok.design(X, T)
+    with pytest.raises(ValueError, match="read-only"):
+        found.reached[0, 0] = 5
+
+
+@pytest.mark.parametrize("scale", [1e5, 1e6])
+def test_a_loss_is_that_of_the_weights_that_are_given_and_a_miss_has_a_reason(scale):
+    found = jumok.design(scale * np.eye(3), {0: {1: 0.8}})
+    assert found.found[0].loss == pytest.approx(float(np.nansum(found.row_error)), rel=0.1, abs=1e-12)
+    assert found.exact != bool(found.reasons)
+
+
+def test_nearly_dependent_embeddings_are_not_said_to_be_dependent():
+    rng = np.random.default_rng(0)
+    left, _, right = np.linalg.svd(rng.standard_normal((6, 6)))
+    for least in (1e-8, 1e-9, 1e-10):
+        found = jumok.design((left * np.geomspace(1, least, 6)) @ right, rng.dirichlet(np.ones(6), 6))
+        assert {reason.kind for reason in found.reasons} <= {"rounding"}
+        assert found.exact != bool(found.reasons)

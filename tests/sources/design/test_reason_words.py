@@ -39,6 +39,8 @@ TASKS = {
     "mixed-query": (SUM, {0: {0: 0.6}, 1: {2: 0.5}, 4: {3: 0.5}}, {}),
     "mixed-key": (MEAN, {0: {4: 0.6}}, {}),
     "many-query": (RANDOM.standard_normal((5, 1)), RANDOM.dirichlet(np.ones(5), 5), {}),
+    "tiny-embedding": (np.diag([1e-12, 1, 1, 1, 1]), {0: {0: 0.6}, 1: {0: 0.5}}, {}),
+    "rounding": (1e6 * I5, {0: {1: 0.8}}, {}),
     "forbidden": (I5, {1: {1: 0.5, 2: 0.2, 3: 0.1}}, {"rule": "causal"}),
     "wanted-zero": (I5, {0: {1: 0.5, 2: 0.0, 3: 0.0}}, {}),
     "nothing-remained": (I5, {0: {1: 0.5, 2: 0.5}}, {}),

@@ -321,3 +321,24 @@ def test_equal_embeddings_are_held_against_each_other_where_a_mask_hides_the_fir
     x = np.vstack([np.eye(3), np.eye(3)[[0, 0]]])  # tokens 0, 3 and 4 are alike; 0 reads itself alone
     found = jumok.design(x, {"0": {"0": 1}, "3": {"1": 0.6, "2": 0.1}, "4": {"1": 0.1, "2": 0.6}}, rule="causal")
     assert ("3", "4") in [reason.tokens for reason in found.reasons if reason.kind == "equal-embeddings"]
+
+
+def test_a_contradiction_is_lifted_by_a_dimension_that_differs_between_the_sentences():
+    x = np.eye(4)
+    wanted = [{"0": {"1": 0.7}}, {"0": {"2": 0.7}}]
+    (reason,) = jumok.design([x, x], wanted).reasons
+    assert reason.kind == "contradiction"
+    assert lifted(reason, "context-dimension").facts["token"] == "0"
+    marked = [np.hstack([x, mark * x[:, :1]]) for mark in (1, -1)]
+    assert jumok.design(marked, wanted).exact
+
+
+def test_a_search_that_was_stopped_gives_no_reason_that_it_has_not_found():
+    x, wanted = np.random.default_rng(0).standard_normal((40, 8)), np.eye(40)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    found = jumok.design(x, wanted, progress=stop)
+    assert not found.finished
+    assert "wanted-zero" not in {reason.kind for reason in found.reasons}

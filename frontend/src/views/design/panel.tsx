@@ -220,9 +220,9 @@ function Found({ designing }: { designing: Designing }): JSX.Element | null {
 }
 
 /** Whether all is reached; else how far off it is, and how near to the best possible. */
-function reportText({ exact, finished, loss, gap }: Report, lang: Lang): string {
+function reportText({ exact, finished, loss, gap, ridge }: Report, lang: Lang): string {
   if (exact) return said("exact", lang);
-  const proof = said(gap <= NO_GAP ? "best" : "gap", lang, { gap });
+  const proof = said(ridge ? "ridge" : gap <= NO_GAP ? "best" : "gap", lang, { gap });
   return [said("inexact", lang, { loss }), proof, finished ? "" : said("unfinished", lang)].join(" ");
 }
 

@@ -18,19 +18,22 @@ export interface Report {
   /** Of all heads together, nats: how far the rows are off, and how far from the best possible that is at most. */
   readonly loss: number;
   readonly gap: number;
+  /** Whether W was kept finite: then more is proven of that alone. */
+  readonly ridge: boolean;
   readonly reasons: readonly Reason[];
 }
 
 /** null where it is none: a file may say anything. */
 export function reportIn(said: unknown): Report | null {
-  const { exact, finished, gap, heads, reasons } = mapIn(said);
+  const { exact, finished, gap, heads, errors, reasons } = mapIn(said);
   if (typeof exact !== "boolean" || typeof gap !== "number") return null;
-  const losses = listIn(heads).map((head) => Number(mapIn(head).loss));
+  const losses = listIn(errors).flatMap(listIn).flatMap(listIn).map(Number); // of a free row null, which is 0
   return {
     exact,
     finished: finished !== false,
     loss: losses.reduce((sum, loss) => sum + loss, 0),
     gap,
+    ridge: listIn(heads).some((head) => Number(mapIn(head).ridge) > 0),
     reasons: listIn(reasons).map((reason) => {
       const { text, lifts } = mapIn(reason);
       return { text: textsIn(text), lifts: listIn(lifts).map((lift) => textsIn(mapIn(lift).text)) };

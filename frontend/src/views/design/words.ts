@@ -103,6 +103,10 @@ const DESIGN_WORDS: Words = {
     "It is proven that no W_Q and W_K come nearer by more than {gap:n} nats.",
     "어떤 W_Q와 W_K로도 {gap:n} nat 넘게 더 가까워질 수 없음이 증명됩니다.",
   ],
+  ridge: [
+    "A weight wanted at 0 would take an infinite W, so W was kept finite (a ridge). A larger W may come nearer.",
+    "가중치 0을 바라면 W가 무한히 커져야 하므로 W를 유한하게 묶었습니다(능형 항). W를 더 키우면 더 가까워질 수 있습니다.",
+  ],
   unfinished: [
     "The search was stopped early: more time may bring it nearer.",
     "탐색을 도중에 멈추었습니다. 시간을 더 들이면 더 가까워질 수 있습니다.",

@@ -34,8 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["Design", "HeadFound", "design"]
 
 RIDGE = 1e-8
+TINY = np.finfo(float).tiny
 ROUNDED = 1e-10  # a split that reaches the optimum this well is kept
 NOTHING = 1e-12  # of the largest entry: what is below, and changes no weight by more, is rounding
+MOST_WIDTH = 4096
+LEAST, LARGEST = 1e-9, 1e9  # the largest number of an array
 EXACT = 1e-7  # the largest difference at which a table counts as reached
 
 
@@ -232,11 +235,7 @@ def design(
     ``MissingExtra`` without SciPy. Ctrl-C ends the search with the best so far (``finished`` False).
     """
     _need_scipy()
-    if wanted is None:
-        raise InputError(
-            en="design expects what is wanted: a table, or {token: {token: weight}}.",
-            ko="design에는 바라는 것이 필요합니다: 표, 또는 {토큰: {토큰: 가중치}}.",
-        )
+    _refuse_unusable(x, wanted, start, progress)
     sentences = _sentences(x, wanted, rule, tokens)
     task = _Task(sentences, d_k, w_q, w_k, near, ridge)
     began = None if start is None else task.forms(*((start.w_q, start.w_k) if isinstance(start, Design) else start))
@@ -274,10 +273,10 @@ class _Task:
         width, rest = divmod(given.shape[1], self.n_heads)
         if rest or (d_k is not None and _width(d_k) != width):
             raise ShapeError(
-                en=f"{self.fixed} is {given.shape}, but there are {self.n_heads} heads of width "
-                f"{d_k if d_k is not None else f'{given.shape[1]}/{self.n_heads}'}. It is read as (d_model, heads · d_k).",
-                ko=f"{self.fixed}의 모양이 {given.shape}인데 헤드는 {self.n_heads}개, 너비는 "
-                f"{d_k if d_k is not None else f'{given.shape[1]}/{self.n_heads}'}입니다. (d_model, heads · d_k)로 읽습니다.",
+                en=f"{self.fixed} is given as {given.shape}, read as (d_model, heads · d_k); that does not go with {self.n_heads} "
+                f"head(s){'' if d_k is None else f' and d_k = {d_k}'}. Leave d_k out, or give another matrix.",
+                ko=f"{self.fixed}의 모양은 {given.shape}이고 (d_model, heads · d_k)로 읽는데, 헤드 {self.n_heads}개"
+                f"{'' if d_k is None else f', d_k = {d_k}'}에 맞지 않습니다. d_k를 빼거나 다른 행렬을 주십시오.",
             )
         return int(width)
 
@@ -304,6 +303,7 @@ class _Task:
                 loss = problem.point(w).loss
         w_q, w_k, split = self._split(problem, near, w, head)
         w_q, w_k = self._tidied((w_q, w_k), head)
+        loss = max(0.0, loss + self._lost(problem, w, (w_q, w_k), head))
         bound = max(0.0, found.loss - found.gap)
         return w_q, w_k, HeadFound(
             loss, bound, max(0.0, loss - bound), found.gradient, rank, limited, problem.ridge, split, found.steps,
@@ -360,6 +360,15 @@ class _Task:
         careful = _careful_split(np.concatenate([s.x for s in self.sentences]), problem, near, w, self.d_k)
         better = _off(self.reach(careful, head), goal) < _off(self.reach(sides, head), goal)
         return (*careful, "balanced") if better else (*sides, split)
+
+    def _lost(self, problem: Problem, w: Floats, sides: tuple[Floats, Floats], head: int) -> float:
+        """How much further off W_Q and W_K are than the w they were made of, nats; 0 but for rounding."""
+        goal, made = problem.point(w).reached, self.reach(sides, head)
+        if _off(made, goal) <= ROUNDED:
+            return 0.0
+        with np.errstate(divide="ignore"):
+            logs = [np.log(np.maximum(g, TINY) / np.maximum(m, TINY)) for g, m in zip(goal, made, strict=True)]
+        return float(sum(np.vdot(r.wanted, log) for r, log in zip(problem.rows, logs, strict=True)))
 
     def _tidied(self, sides: tuple[Floats, Floats], head: int) -> tuple[Floats, Floats]:
         """The sides with 0 where an entry is nothing but rounding, so that they can be read; a given side as it is."""
@@ -479,7 +488,7 @@ def _agree(at: int, what: str, got: int, expected: int) -> None:
 
 def _sentence(x: Any, wanted: Any, rule: Any, tokens: Any) -> Sentence:
     rule = Rule.of(rule)
-    array = np.asarray(frozen("x", x, ndim=2), dtype=np.float64)
+    array = _in_range("x", np.asarray(frozen("x", x, ndim=2), dtype=np.float64))
     n = len(array)
     named = as_tokens([str(i) for i in range(n)] if tokens is None else tokens)
     if len(named) != n:
@@ -519,7 +528,7 @@ def _given(w_q: Any, w_k: Any, d_model: int) -> tuple[str | None, Floats | None]
                 ko=f"{name}은(는) d_model={len(array)}인데 x는 d_model={d_model}입니다. {name}의 모양은 {array.shape}, "
                 f"(d_model, heads · d_k)로 읽습니다.",
             )
-        return name, np.asarray(array, dtype=np.float64)
+        return name, _in_range(name, np.asarray(array, dtype=np.float64))
     return None, None
 
 
@@ -546,7 +555,7 @@ def _near(near: Any, shape: tuple[int, int], square: bool) -> Floats:
                 ko=f"near에는 'identity', 'zero' 또는 행렬이 필요한데 {near!r}이(가) 왔습니다.",
             )
         return np.eye(*shape) if near == "identity" else np.zeros(shape)
-    array = np.asarray(frozen("near", near, ndim=2), dtype=np.float64)
+    array = _in_range("near", np.asarray(frozen("near", near, ndim=2), dtype=np.float64))
     if array.shape != shape:
         raise ShapeError(
             en=f"near is {array.shape}, but what is free is {shape}.",
@@ -560,6 +569,11 @@ def _width(d_k: Any) -> int:
         width = 0 if isinstance(d_k, bool) else operator.index(d_k)
     except TypeError:
         width = 0
+    if width > MOST_WIDTH:
+        raise InputError(
+            en=f"d_k is at most {MOST_WIDTH:,}, got {width:,}. More than d_model never reaches more.",
+            ko=f"d_k는 {MOST_WIDTH:,} 이하여야 하는데 {width:,}입니다. d_model보다 넓혀도 더 얻는 것은 없습니다.",
+        )
     if width < 1:
         raise InputError(
             en=f"d_k expects a whole number of at least 1, got {d_k!r}.",
@@ -581,6 +595,43 @@ def _ridge(name: str, value: Any) -> float:
     return number
 
 
+def _refuse_unusable(x: Any, wanted: Any, start: Any, progress: Any) -> None:
+    """Arguments of another kind than these parameters take."""
+    if isinstance(x, str):
+        raise InputError(
+            en=f"design expects embeddings or an Example, got {x!r}. Try design(jumok.load({x!r})).",
+            ko=f"design에는 임베딩이나 Example이 필요한데 {x!r}이(가) 왔습니다. 예: design(jumok.load({x!r})).",
+        )
+    if wanted is None:
+        raise InputError(
+            en="design expects what is wanted: a table, or {token: {token: weight}}.",
+            ko="design에는 바라는 것이 필요합니다: 표, 또는 {토큰: {토큰: 가중치}}.",
+        )
+    if not (start is None or isinstance(start, Design) or (isinstance(start, (list, tuple)) and len(start) == 2)):
+        raise InputError(
+            en="start expects an earlier Design, or the pair (W_Q, W_K).",
+            ko="start에는 앞서 만든 Design이나 (W_Q, W_K) 쌍이 필요합니다.",
+        )
+    if progress is not None and not callable(progress):
+        raise InputError(
+            en=f"progress expects a function of head, step, loss and gap, got {progress!r}.",
+            ko=f"progress에는 head, step, loss, gap을 받는 함수가 필요한데 {progress!r}이(가) 왔습니다.",
+        )
+
+
+def _in_range(name: str, array: Floats) -> Floats:
+    """An array whose numbers can be multiplied with each other and still be told apart. Errors: ``InputError``."""
+    size = float(np.abs(array).max(initial=0.0))
+    if size and not LEAST <= size <= LARGEST:
+        raise InputError(
+            en=f"the largest number of {name} is {size:.3g}; design works with {LEAST:g} to {LARGEST:g}. Multiply or divide all "
+            f"of them by one number.",
+            ko=f"{name}의 가장 큰 수가 {size:.3g}입니다. design은 {LEAST:g}부터 {LARGEST:g}까지를 다룹니다. 모두 한 수로 곱하거나 "
+            f"나누십시오.",
+        )
+    return array
+
+
 def _need_scipy() -> None:
     try:
         import scipy  # noqa: F401
@@ -589,7 +640,9 @@ def _need_scipy() -> None:
 
 
 def _one(parts: list[Floats]) -> Any:
-    """The only part, or all of them."""
+    """The only part, or all of them; nobody can change them."""
+    for part in parts:
+        part.setflags(write=False)
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 

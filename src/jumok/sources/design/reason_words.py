@@ -48,6 +48,8 @@ def _zero(reason: Reason) -> tuple[str, dict[str, Any]]:
 
 def _zero_embedding(reason: Reason) -> tuple[str, dict[str, Any]]:
     facts = reason.facts
+    if facts["tiny"] and not facts["projected"]:
+        return "tiny-embedding", {"token": reason.tokens[0], **{n: facts[n] for n in ("key", "wanted", "forced")}}
     name = "zero-projected" if facts["projected"] else "zero-embedding"
     told = {n: facts[n] for n in ("key", "wanted", "forced", "n_keys")}
     return f"{name}-biased" if facts["biased"] else name, {"token": reason.tokens[0], **told}
@@ -123,6 +125,7 @@ _KINDS = {
     "contradiction": _contradiction,
     "combination": _combination,
     "rank": _rank,
+    "rounding": lambda reason: ("rounding", {name: _small(value) for name, value in reason.facts.items()}),
     **dict.fromkeys(("zero-mix", "same-mix", "combined-mix", "outside-w_o", "narrow-values"), _values),
 }
 
@@ -156,6 +159,18 @@ _PHRASES = {
         "its {n_keys:int} allowed keys. {key} gets {forced:n}, not the wanted {wanted:n}.",
         "{token}의 임베딩이 0이라 W_Q가 무엇이든 쿼리도 0입니다. 아무것도 묻지 않으므로 볼 수 있는 키 {n_keys:int}개를 위치 편향만이 "
         "나눕니다. {key:은/는} 바라는 {wanted:이/가} 아니라 {forced:을/를} 받습니다.",
+    ),
+    "tiny-embedding": (
+        "The embedding of {token} is so small beside the others that double precision does not tell it from 0: it is taken to ask "
+        "nothing. {key} gets {forced:n}, not the wanted {wanted:n}.",
+        "{token}의 임베딩이 다른 것에 비해 너무 작아 배정밀도로는 0과 가릴 수 없습니다. 아무것도 묻지 않는 것으로 봅니다. {key:은/는} 바라는 "
+        "{wanted:이/가} 아니라 {forced:을/를} 받습니다.",
+    ),
+    "rounding": (
+        "The table can be reached, but not in double precision: multiplied out, a weight is off by {off:e}. The embeddings have "
+        "numbers up to {size:e} and a condition number of {condition:e}.",
+        "이 표는 얻을 수 있지만 배정밀도로 곱하면 가중치가 {off:e}만큼 어긋납니다. 임베딩의 수는 {size:e}까지이고 조건수는 "
+        "{condition:e}입니다.",
     ),
     "zero-projected": (
         "The given W_Q takes {token} to 0: it asks nothing, and its {n_keys:int} allowed keys share evenly. {key} gets "
@@ -265,6 +280,14 @@ _PHRASES = {
 }
 
 _LIFTS = {
+    "context-dimension": (
+        "An embedding dimension in which {token} differs from one sentence to the other.",
+        "{token:이/가} 두 문장에서 서로 다른 값을 가지는 임베딩 차원을 더합니다.",
+    ),
+    "even-sizes": (
+        "Embeddings of sizes that are nearer to each other.",
+        "임베딩의 크기를 서로 비슷하게 맞춥니다.",
+    ),
     "other-weights": (
         "Other attention weights for it, so that its mix differs.",
         "어텐션 가중치를 바꾸어 다른 것을 섞게 합니다.",

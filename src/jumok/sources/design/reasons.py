@@ -33,12 +33,14 @@ KINDS = (
     "contradiction",
     "combination",
     "rank",
+    "rounding",
     "zero-mix",  # the last five are of design_values
     "same-mix",
     "combined-mix",
     "outside-w_o",
     "narrow-values",
 )
+INDEPENDENT = 1e-11  # of its length: the least part of a vector in a direction of its own that counts
 SAME = 1e-9  # of the longest vector: embeddings that differ by less are equal
 DIFFER = 1e-6  # weights, or logarithms of them, that differ by less do not contradict each other
 LARGEST = 700.0  # the exponential of more is no finite number
@@ -51,7 +53,7 @@ class Lift:
     """What would lift a reason.
 
     kind : "own-dimension", "position-dimension", "larger-d_k", "second-layer", "small-weight", "other-rule",
-        "same-wish", "other-weights", "other-projection", "larger-d_value"
+        "same-wish", "other-weights", "other-projection", "context-dimension", "even-sizes", "larger-d_value"
     facts : what it would take, as plain JSON
     """
 
@@ -133,7 +135,7 @@ def _of_head(design: Design, head: int) -> Iterator[Reason]:
     if missed <= 1e-7:
         return
     found = design.found[head]
-    for side in sides:
+    for side in sides if found.finished else ():  # of a search that was stopped the small weights say nothing
         yield from _zeros(design, side, head, found)
     structural = [reason for side in sides for reason in _structural(side, head)]
     structural += list(_contradictions(sides, head))
@@ -142,6 +144,8 @@ def _of_head(design: Design, head: int) -> Iterator[Reason]:
     yield from structural
     if found.limited and found.gap > 1e-9:
         yield _rank(design, sides, head, found)
+    elif not structural and not found.ridge and found.finished:
+        yield _rounding(sides, head, missed)
 
 
 def _side(design: Design, at: int, head: int) -> _Side:
@@ -232,7 +236,8 @@ def _zero_embedding(side: _Side, head: int, query: int) -> Iterator[Reason]:
         "forced": float(forced[key]),
         "n_keys": int(side.allowed[query].sum()),
         "biased": bool(np.any(bias[side.allowed[query]] != bias[side.allowed[query]][0])),
-        "projected": bool(np.any(side.sentence.x[query] != 0)),
+        "projected": bool(np.any(side.sentence.x[query] != 0) and side.asks is not side.sentence.x),
+        "tiny": bool(np.any(side.asks[query] != 0)),
     }
     lifts = (Lift("own-dimension", {"tokens": [side.name(query)]}), Lift("position-dimension"))
     yield Reason("zero-embedding", (side.name(query),), head, side.at, facts, lifts)
@@ -397,7 +402,7 @@ def dependencies(vectors: Floats) -> tuple[list[int], list[tuple[int, Floats]]]:
     for at, vector in enumerate(vectors):
         rest = vector - directions.T @ (directions @ vector)
         rest = rest - directions.T @ (directions @ rest)
-        if np.linalg.norm(rest) > SAME * max(float(np.linalg.norm(vector)), 1e-300) and np.any(vector != 0):
+        if np.linalg.norm(rest) > INDEPENDENT * max(float(np.linalg.norm(vector)), 1e-300) and np.any(vector != 0):
             directions = np.concatenate([directions, rest[None] / np.linalg.norm(rest)])
             independent.append(at)
         else:
@@ -444,7 +449,7 @@ def _contradiction(a: _Side, i: int, b: _Side, j: int, head: int) -> Iterator[Re
         "key": [a.name(pairs[worst][0]), b.name(pairs[worst][1])],
         "shares": [float(p[worst]), float(q[worst])],
     }
-    lifts = (Lift("second-layer"), Lift("own-dimension", {"tokens": [b.name(j)]}), Lift("same-wish"))
+    lifts = (Lift("second-layer"), Lift("context-dimension", {"token": b.name(j)}), Lift("same-wish"))
     yield Reason("contradiction", (a.name(i), b.name(j)), head, None, facts, lifts)
 
 
@@ -494,6 +499,15 @@ def _tied(sides: Sequence[_Side], design: Design, head: int) -> Reason:
     tokens = (side.name(side.rows[int(row)]), side.name(int(key)))
     lifts = (Lift("own-dimension", {"tokens": [tokens[0]]}), Lift("second-layer"))
     return Reason("combination", tokens, head, side.at if len(sides) == 1 else None, facts, lifts)
+
+
+def _rounding(sides: Sequence[_Side], head: int, missed: float) -> Reason:
+    """The table can be reached; multiplied out in double precision it is not, for sizes are too far apart."""
+    x = np.concatenate([side.sentence.x for side in sides])
+    sizes = np.linalg.svd(x, compute_uv=False)
+    sizes = sizes[sizes > 0]
+    facts = {"off": missed, "condition": float(sizes[0] / sizes[-1]), "size": float(np.abs(x).max())}
+    return Reason("rounding", (), head, None, facts, (Lift("even-sizes"),))
 
 
 def _rank(design: Design, sides: Sequence[_Side], head: int, found: HeadFound) -> Reason:
