@@ -361,6 +361,7 @@ def test_all_of_it_by_keyboard(open_design: Any) -> None:
     keys = design.page.keyboard
     design.panel.locator("> summary").focus()
     keys.press("Enter")
+    expect(design.slider("The")).to_be_visible()
     keys.press("Tab")
     expect(design.slider("The")).to_be_focused()
     keys.press("Tab")
