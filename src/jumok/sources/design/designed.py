@@ -301,9 +301,9 @@ class _Task:
             if rank > self.d_k:
                 w, limited = low_rank(problem, w, self.d_k), True
                 loss = problem.point(w).loss
-        w_q, w_k, split = self._split(problem, near, w, head)
+        w_q, w_k, split, is_kept = self._split(problem, near, w, head)
         w_q, w_k = self._tidied((w_q, w_k), head)
-        loss = max(0.0, loss + self._lost(problem, w, (w_q, w_k), head))
+        loss = loss if is_kept else max(0.0, loss + self._lost(problem, w, (w_q, w_k), head))
         bound = max(0.0, found.loss - found.gap)
         return w_q, w_k, HeadFound(
             loss, bound, max(0.0, loss - bound), found.gradient, rank, limited, problem.ridge, split, found.steps,
@@ -344,30 +344,29 @@ class _Task:
         pairs = zip(*(np.split(side, self.n_heads, axis=1) for side in sides), strict=True)
         return [np.asarray({"w_k": q, "w_q": k.T, None: q @ k.T}[self.fixed]) for q, k in pairs]
 
-    def _split(self, problem: Problem, near: Floats, w: Floats, head: int) -> tuple[Floats, Floats, str]:
-        """W_Q and W_K of near + w, and how they were told apart."""
+    def _split(self, problem: Problem, near: Floats, w: Floats, head: int) -> tuple[Floats, Floats, str, bool]:
+        """W_Q and W_K of near + w, how they were told apart, and whether they give what w does but for rounding."""
         form = near + problem.as_weights(w)
         sides: tuple[Floats, Floats]
         if self.given is not None:
             sides = (self.given[head], form.T) if self.fixed == "w_q" else (form, self.given[head])
-            return *sides, "given"
+            return *sides, "given", False
         split = "identity" if self.identity is not None and np.array_equal(near, self.identity) else "balanced"
         keeps = split == "identity"
         sides = (form, np.asarray(np.eye(self.d_model))) if keeps else balanced(form, self.d_k)
         goal = problem.point(w).reached
         if _off(self.reach(sides, head), goal) <= ROUNDED:
-            return *sides, split
+            return *sides, split, True
         careful = _careful_split(np.concatenate([s.x for s in self.sentences]), problem, near, w, self.d_k)
         better = _off(self.reach(careful, head), goal) < _off(self.reach(sides, head), goal)
-        return (*careful, "balanced") if better else (*sides, split)
+        return (*careful, "balanced", False) if better else (*sides, split, False)
 
     def _lost(self, problem: Problem, w: Floats, sides: tuple[Floats, Floats], head: int) -> float:
         """How much further off W_Q and W_K are than the w they were made of, nats; 0 but for rounding."""
         goal, made = problem.point(w).reached, self.reach(sides, head)
         if _off(made, goal) <= ROUNDED:
             return 0.0
-        with np.errstate(divide="ignore"):
-            logs = [np.log(np.maximum(g, TINY) / np.maximum(m, TINY)) for g, m in zip(goal, made, strict=True)]
+        logs = [np.log(np.maximum(g, TINY) / np.maximum(m, TINY)) for g, m in zip(goal, made, strict=True)]
         return float(sum(np.vdot(r.wanted, log) for r, log in zip(problem.rows, logs, strict=True)))
 
     def _tidied(self, sides: tuple[Floats, Floats], head: int) -> tuple[Floats, Floats]:
