@@ -456,6 +456,7 @@ REFUSED = {
     "wanted of an unknown token": (HEAD + "wanted: {d: {a: .5}}\n", 3, 10, "unknown token 'd'"),
     "a wanted key that is not there": (HEAD + "wanted: {a: {d: .5}}\n", 3, 14, "unknown token 'd'"),
     "a wanted row as a list": (HEAD + "wanted: {a: [1, 0, 0]}\n", 3, 13, "a wanted row expects names with values, such as {cat: 0.9}"),
+    "an empty wanted row": (HEAD + "wanted: {a: {}}\n", 3, 13, "a wanted row says nothing; give at least one weight"),
     "a wanted weight below 0": (HEAD + "wanted: {a: {b: -0.1}}\n", 3, 17, "a wanted weight is between 0 and 1, got -0.1"),
     "a wanted weight beyond 1": (HEAD + "wanted: {a: {b: 1.5}}\n", 3, 13, "the wanted weights of a row sum to 1, these to 1.5"),
     "a wanted row beyond 1": (HEAD + "wanted:\n  a: {b: .7, c: .4}\n", 4, 6, "the wanted weights of a row sum to 1, these to 1.1"),
