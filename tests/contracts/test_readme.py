@@ -23,6 +23,13 @@ def test_the_python_in_it_runs(name):
     assert results.failed == 0
 
 
+@pytest.mark.parametrize("name", ["docs/capture.md", "docs/capture.ko.md"])
+def test_the_python_about_capture_runs(name):
+    results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert results.attempted >= 7
+    assert results.failed == 0
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_the_screens_in_it_are_real(name, monkeypatch):
     """Every piece between two … of a block that begins with $ stands in what the command prints."""
