@@ -411,3 +411,24 @@ def test_refused(what):
     assert ko in message
     assert hangul(message)
     assert sorted(str(path) for path in Path().rglob("*")) == there
+
+
+def wide(d):
+    """An example of so many dimensions, of which three tokens have one each."""
+    names = [f"D{i}" for i in range(d)]
+    tokens = "".join(f"  - t{i}: {{D{i}: 1}}\n" for i in range(3))
+    sides = "weights: {w_q: identity, w_k: identity, w_v: identity}\n"
+    return f"dimensions: [{', '.join(names)}]\ntokens:\n{tokens}{sides}wanted: {{t0: {{t1: 0.8}}}}\n"
+
+
+def test_what_no_file_would_hold_is_refused_before_the_search_and_nothing_else():
+    Path("fits.yaml").write_text(wide(128))
+    Path("large.yaml").write_text(wide(210))
+    assert run("design", "fits.yaml", "-o", "out.yaml").code == 0
+    assert jumok.attend(jumok.load("out.yaml")).rows("weights", queries=["t0"])[0, 0, 1] == pytest.approx(0.8)
+    refused = run("design", "large.yaml", "-o", "none.yaml")
+    assert (refused.code, Path("none.yaml").exists()) == (2, False)
+    assert "-o designed.safetensors" in refused.message
+    assert (
+        "layer expects a number from 0 to 0" in run("design", "large.yaml", "--layer", "3", "-o", "none.yaml").message
+    )

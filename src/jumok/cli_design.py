@@ -27,7 +27,7 @@ from .trace import Reading, Trace, layers_of, unknown_name
 
 __all__ = ["design_files"]
 
-MANY_NUMBERS = 4000  # in W_Q and W_K: with fewer, a file is never too large for them
+MANY_NUMBERS = 4000  # in W_Q: with fewer, a file is never too large for them
 FORMS = {
     ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".csv": "csv", ".txt": "text", ".html": "page",
     ".safetensors": "safetensors",
@@ -315,15 +315,15 @@ def _refuse_unwritable(path: Path, folder: bool) -> None:
 
 
 def _refuse_too_large(examples: Sequence[Example], form: str, options: Mapping[str, Any]) -> None:
-    """Before the search: a designed example that no file would hold, tried with numbers of full length."""
-    draw = np.random.default_rng(0).standard_normal
+    """Before the search: what no file would hold, tried with a free side whose numbers have their full length."""
+    side = "w_q" if options["w_q"] is None else "w_k"
     for example in examples if form == "yaml" else ():
-        at = len(example.layers) - 1 if options["layer"] is None else options["layer"]
-        block = example.layers[min(at, len(example.layers) - 1)]
-        if block.w_q.size + block.w_k.size < MANY_NUMBERS:
-            continue
         layers = list(example.layers)
-        layers[at] = dataclasses.replace(block, w_q=draw(block.w_q.shape), w_k=draw(block.w_k.shape))
+        at = len(layers) - 1 if options["layer"] is None else options["layer"]
+        if at >= len(layers) or getattr(layers[at], side).size < MANY_NUMBERS:
+            continue
+        full = np.random.default_rng(0).standard_normal(getattr(layers[at], side).shape)
+        layers[at] = dataclasses.replace(layers[at], **{side: full})
         try:
             example.replace(layers=tuple(layers)).to_yaml()
         except InputError as error:
