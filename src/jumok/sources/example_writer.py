@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError, JumokError
 from ..path.allowed import Allowed
+from ..tokens import as_tokens, token_name
 from .example import Block, Example, random_arrays
 from .yaml_edits import CannotEdit, edited, written
 from .yaml_nodes import Map, Node, Scalar, Seq
@@ -294,7 +295,7 @@ def _name(example: Example, at: int) -> str:
     Errors: ``InputError`` where that is another token's text.
     """
     tokens = [_nfc(token) for token in example.tokens]
-    name = tokens[at] if tokens.count(tokens[at]) == 1 else f"{tokens[at]}#{tokens[: at + 1].count(tokens[at])}"
+    name = token_name(as_tokens(example.tokens), at)
     if tokens.count(name) == (name != tokens[at]):
         raise InputError(
             en=f"an example file calls token {at} {name!r}, but that is another token's text. Rename one of them.",

@@ -18,14 +18,8 @@ MARKS = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_
 CAT = "The cat sat because it was tired."
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    hf.logging.set_verbosity_error()
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
+hf.logging.set_verbosity_error()
 
 
 def sizes(**more):

@@ -14,13 +14,7 @@ from jumok.sources.capture.capturing import Captured
 N, D, HEADS = 6, 8, 2
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Tiny(torch.nn.Module):

@@ -18,13 +18,7 @@ TRIANGLE = torch.ones(N, N, dtype=torch.bool).tril()
 LOW = torch.full((N, N), -1e9).triu(1)
 
 
-@pytest.fixture(autouse=True)
-def _seed():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def inputs():

@@ -53,13 +53,7 @@ def timm():
         yield importlib.import_module("timm")
 
 
-@pytest.fixture(autouse=True)
-def _seed():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def switch(blocks, fused):

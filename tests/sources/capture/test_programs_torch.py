@@ -16,13 +16,7 @@ E = H * D
 TRIANGLE = torch.ones(N, N, dtype=torch.bool).tril()
 
 
-@pytest.fixture(autouse=True)
-def _seed():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def of_sequence(reading, item, n_sequences=B):

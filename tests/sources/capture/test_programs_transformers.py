@@ -14,14 +14,8 @@ N_WORDS, N = 64, 9
 ENDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    hf.logging.set_verbosity_error()
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
+hf.logging.set_verbosity_error()
 
 
 def _base(**more):

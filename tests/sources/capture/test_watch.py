@@ -23,13 +23,7 @@ B, H, N, D = 2, 3, 5, 4
 E = H * D
 
 
-@pytest.fixture(autouse=True)
-def _seed():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Layer(nn.Module):

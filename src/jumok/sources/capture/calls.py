@@ -19,7 +19,6 @@ class Call:
     scale : what q · k is multiplied by
     softcap : c in c · tanh(score / c), or None
     causal : True where queries read no later keys, both counted from the start
-    window : the keys that a query may read at most, itself among them, or None
     added : what is added to the scores, broadcast to (batch, head, query, key); −inf or very low where a key is masked
     allowed : what may be read, bool, broadcast to (batch, head, query, key)
     sinks : (batch, head) logits that take weight and hand over nothing, or None
@@ -41,7 +40,6 @@ class Call:
     run: int = 0
     softcap: float | None = None
     causal: bool = False
-    window: int | None = None
     added: list[Tensor] = field(default_factory=list)
     allowed: list[Tensor] = field(default_factory=list)
     sinks: Tensor | None = None

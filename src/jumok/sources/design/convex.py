@@ -132,7 +132,7 @@ def nearest(problem: Problem, aims: Tables, size: float = 0.0) -> Floats:
 
     size : what aims are a small rest of, as moments; what is rounding beside it is left
     """
-    even = [r.allowed / r.allowed.sum(axis=1, keepdims=True) for r in problem.rows]
+    even = [r.even for r in problem.rows]
     goal = problem.adjoint([u * g for u, g in zip(even, aims, strict=True)])
     tolerance = max(1e-12 * size, 1e-15 * float(np.linalg.norm(goal)))
     inverse = _by_whole(problem, even) if goal.size <= MOST_WHOLE else by_mean(problem, even)

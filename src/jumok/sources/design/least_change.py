@@ -38,7 +38,7 @@ def least_change(problem: Problem, w: Floats) -> Floats:
 
 
 def _by_null_space(problem: Problem, w: Floats) -> Floats:
-    sizes, directions = np.linalg.eigh(whole_hessian(problem, _even(problem)))
+    sizes, directions = np.linalg.eigh(whole_hessian(problem, [r.even for r in problem.rows]))
     hidden = directions[:, sizes <= HIDDEN * sizes[-1]]
     if not hidden.shape[1]:
         return w
@@ -91,7 +91,7 @@ def _grown(problem: Problem, w: Floats) -> Floats:
 
     What embeddings that are nearly dependent leave unfitted is fitted in white coordinates, so that no score moves.
     """
-    even = _even(problem)
+    even = [r.even for r in problem.rows]
     sizes = np.outer(problem.left.sizes, problem.right.sizes)
     sizes /= sizes.max()
 
@@ -104,10 +104,6 @@ def _grown(problem: Problem, w: Floats) -> Floats:
     grown, _ = conjugate_gradients(lambda v: sizes * bent(sizes * v), goal, lambda v: v, tolerance, MOST_PRODUCTS)
     least = sizes * grown
     return least + nearest(problem, _seen(problem, problem.linear(w - least)), float(np.linalg.norm(bent(w))))
-
-
-def _even(problem: Problem) -> Tables:
-    return [r.allowed / r.allowed.sum(axis=1, keepdims=True) for r in problem.rows]
 
 
 def _seen(problem: Problem, tables: Tables) -> Tables:

@@ -45,6 +45,11 @@ class Rows:
         """(row, key) True where the key may be read."""
         return self.base > -np.inf
 
+    @property
+    def even(self) -> Floats:
+        """(row, key) The same weight on every key that may be read."""
+        return np.asarray(self.allowed / self.allowed.sum(axis=1, keepdims=True))
+
 
 @dataclass(frozen=True)
 class Basis:

@@ -207,10 +207,8 @@ def _structural(side: _Side, head: int) -> Iterator[Reason]:
         yield from _zero_embedding(side, head, query)
     asking = [i for i in side.rows if i not in zero]
     groups = equal(side.asks[asking], asking)
-    for group in groups:
-        for at, other in enumerate(
-            group
-        ):  # each with the first before it that it contradicts: a mask may hide some keys
+    for group in groups:  # each with the first before it that it contradicts: a mask may hide some keys
+        for at, other in enumerate(group):
             told = (reason for before in group[:at] for reason in _equal_queries(side, head, before, other))
             yield from islice(told, 1)
     distinct = [group[0] for group in groups]
