@@ -48,24 +48,34 @@ MOST_ALONE = 3e8  # multiplications for which independent rows are inverted one 
 FLAT = 1e-13  # of the largest curvature: what is below is rounding
 REACHED = 1e-11  # of a weight: a table this near needs no search
 CLOSE = 1e-4  # nats: a table this near may be one that can be reached
-FLOOR = 1e-5  # what a wanted 0 counts as in the first fit
+FLOOR = 1e-5  # what a wanted 0 counts as in the fit of the logarithms
+FIRST = 0.1  # of the goal: how exact the first fit is
 
 
 @dataclass(frozen=True)
 class Found:
     """Where a search ended.
 
-    w : in white coordinates;  loss : nats, ridge included
+    at : w in white coordinates, what it reaches, and its loss in nats, ridge included
     gap : no w is better by more than this, in nats;  gradient : the norm of the gradient
     finished : False where it was stopped before the gap was small
     """
 
-    w: Floats
-    loss: float
+    at: Point
     gap: float
     gradient: float
     steps: int
     finished: bool = True
+
+    @property
+    def w(self) -> Floats:
+        """In white coordinates."""
+        return self.at.w
+
+    @property
+    def loss(self) -> float:
+        """Nats, ridge included."""
+        return self.at.loss
 
 
 Progress = Callable[[int, float, float], None]  # step, loss, gap
@@ -77,24 +87,20 @@ def solve(problem: Problem, start: Floats | None = None, progress: Progress | No
 
     start : a w to continue from
     """
-    zero = problem.point(np.zeros(problem.shape))
-    if not zero.w.size:  # nothing asks, or nothing can be told apart: there is one table
-        return Found(zero.w, zero.loss, 0.0, 0.0, 0)
-    points = [zero] if start is None else [zero, problem.point(start)]
+    zero = np.zeros(problem.shape)
+    if not zero.size:  # nothing asks, or nothing can be told apart: there is one table
+        return Found(problem.point(zero), 0.0, 0.0, 0)
+    points = [] if start is None else [problem.point(zero), problem.point(start)]
     aims = goals(problem)
     closed = _closed_fit(problem, aims)
     if closed is not None or problem.roomy:
         points.append(problem.point(nearest(problem, aims) if closed is None else closed))
         if _off(problem, points[-1]) <= REACHED and not problem.ridge:
             return _reached(problem, points[-1], 0)
-    inverse = (
-        as_it_is
-        if problem.repairable
-        else by_mean(problem, [0.5 * (r.wanted + p) for r, p in zip(problem.rows, zero.reached, strict=True)])
-    )
+    smooth = [0.5 * (r.wanted + r.even) for r in problem.rows]
+    inverse = as_it_is if problem.repairable else by_mean(problem, smooth)
     if start is None:
-        tolerance = 0.1 if problem.repairable else 0.01
-        points.append(problem.point(_weighted_fit(problem, aims, inverse, tolerance)))
+        points.append(problem.point(_first_fit(problem, smooth, inverse)))
     found = newton(problem, min(points, key=lambda point: point.loss), inverse, progress)
     return _closed_in(problem, aims, found) if closed is None and found.finished else found
 
@@ -119,12 +125,17 @@ def _closed_fit(problem: Problem, aims: Tables) -> Floats | None:
     return _row_by_row(problem, aims) if problem.left.rank == problem.n_rows else None
 
 
-def _weighted_fit(problem: Problem, aims: Tables, inverse: Inverse, tolerance: float) -> Floats:
-    """A cell counted by its wanted weight: Newton's first step from the wanted table itself, to a relative tolerance."""
-    wanted = [r.wanted for r in problem.rows]
-    goal = problem.adjoint([covariance(a, g) for a, g in zip(wanted, aims, strict=True)])
-    enough = tolerance * float(np.linalg.norm(goal))
-    return conjugate_gradients(problem.hessian(wanted), goal, inverse, enough)[0]
+def _first_fit(problem: Problem, smooth: Tables, inverse: Inverse) -> Floats:
+    """Newton's first step from a table halfway from the wanted one to even rows, whose logarithms are tame.
+
+    Source: McCullagh and Nelder 1989, "Generalized linear models", section 2.5: the start of iterated weighted fits.
+    """
+    moves = [
+        covariance(p, centred(r, np.log(np.where(r.allowed, p, 1.0)) - r.base)) + r.wanted - p
+        for r, p in zip(problem.rows, smooth, strict=True)
+    ]
+    goal = problem.adjoint(moves)
+    return conjugate_gradients(problem.hessian(smooth), goal, inverse, FIRST * float(np.linalg.norm(goal)))[0]
 
 
 def nearest(problem: Problem, aims: Tables, size: float = 0.0) -> Floats:
@@ -177,7 +188,7 @@ def _off(problem: Problem, at: Point) -> float:
 
 
 def _reached(problem: Problem, at: Point, steps: int) -> Found:
-    return Found(at.w, at.loss, at.loss, float(np.linalg.norm(problem.gradient(at))), steps)
+    return Found(at, at.loss, float(np.linalg.norm(problem.gradient(at))), steps)
 
 
 # Newton -------------------------------------------------------------------------------------------
@@ -216,7 +227,7 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
             promised = promised if moved is not None else 0.0  # as near as rounding lets: what is left is the proof
     except KeyboardInterrupt:
         finished = False
-    return Found(best.w, best.loss, max(0.0, best.loss - bound), float(np.linalg.norm(gradient)), at, finished)
+    return Found(best, max(0.0, best.loss - bound), float(np.linalg.norm(gradient)), at, finished)
 
 
 def _polished(problem: Problem, best: Point, gradient: Floats, step: Floats) -> tuple[Point, Floats] | None:

@@ -178,22 +178,22 @@ class Problem:
 
     def hessian(self, reached: Tables) -> Callable[[Floats], Floats]:
         """The Hessian of ``loss`` at what is reached, as a map of steps: where nearly all the time goes."""
-        parts = [(*sides, p, p @ sides[1]) for sides, p in zip(self._sides, reached, strict=True)]
+        parts = [(*sides, p, np.dot(p, sides[1])) for sides, p in zip(self._sides, reached, strict=True)]
         ones = np.ones(self.right.rank)
 
         def product(step: Floats) -> Floats:
             total = self.pull(step) if self.ridge else None
             for left, right, left_t, right_t, p, mean in parts:
-                asked = left @ step
-                moved = asked @ right_t
+                asked = np.dot(left, step)
+                moved = np.dot(asked, right_t)
                 moved *= p
-                covariance = moved @ right
+                covariance = np.dot(moved, right)
                 asked *= mean
-                covariance -= (asked @ ones)[:, None] * mean
-                bent = left_t @ covariance
+                covariance -= np.dot(asked, ones)[:, None] * mean
+                bent = np.dot(left_t, covariance)
                 total = bent if total is None else np.add(total, bent, out=total)
             assert total is not None  # there is a sentence
-            return total
+            return np.asarray(total)
 
         return product
 
