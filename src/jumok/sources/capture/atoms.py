@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["Atom", "Axes", "arranged", "refined"]
@@ -84,25 +85,36 @@ def arranged(tensor: Any, axes: Axes, order: Sequence[Sequence[Atom]]) -> Any:
 
     order : for each axis wanted, its atoms; an axis that the tensor does not have gets size 1
     """
+    plan = _planned(tuple(tensor.shape), axes.dims, tuple(tuple(dim) for dim in order))
+    pieces = tensor.reshape(plan.pieces).permute(plan.order).reshape(plan.apart)
+    return pieces.expand(plan.whole).reshape(plan.shape)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How ``arranged`` does it: cut into pieces, put them in order, drop those not wanted, make some whole, merge."""
+
+    pieces: list[int]
+    order: list[int]
+    apart: list[int]
+    whole: list[int]
+    shape: list[int]
+
+
+@lru_cache(maxsize=64)  # the layers of a model are all alike
+def _planned(sizes: tuple[int, ...], dims: tuple[tuple[Atom, ...], ...], order: tuple[tuple[Atom, ...], ...]) -> _Plan:
     wanted = [atom for dim in order for atom in dim]
-    sizes: list[int] = []
-    flat: list[Atom] = []
-    for size, own in zip(tensor.shape, axes.dims, strict=True):
-        for atom in refined(own, wanted):
-            flat.append(atom)
-            sizes.append(1 if size == 1 else atom.size)
-    pieces = tensor.reshape(sizes)
-    there = [atom for atom in wanted if atom in flat]
-    pieces = pieces.permute(
-        [flat.index(atom) for atom in there] + [at for at, atom in enumerate(flat) if atom not in there]
-    )
-    pieces = pieces.reshape([pieces.shape[there.index(atom)] if atom in there else 1 for atom in wanted])
-    at = 0
-    shape: list[int] = []
+    flat = [(atom, size) for size, own in zip(sizes, dims, strict=True) for atom in refined(own, wanted)]
+    place = {atom: at for at, (atom, _) in enumerate(flat)}
+    pieces = [1 if size == 1 else atom.size for atom, size in flat]
+    there = [place[atom] for atom in wanted if atom in place]
+    apart = [pieces[place[atom]] if atom in place else 1 for atom in wanted]
+    whole, shape, at = list(apart), [], 0
     for dim in order:  # an axis of which one piece is broadcast and another not has to be made whole
-        mine = list(range(at, at + len(dim)))
-        if len({pieces.shape[i] == 1 for i in mine}) == 2:
-            pieces = pieces.expand([wanted[i].size if i in mine else size for i, size in enumerate(pieces.shape)])
-        shape.append(math.prod(pieces.shape[i] for i in mine))
+        mine = slice(at, at + len(dim))
+        if len({size == 1 for size in apart[mine]}) == 2:
+            whole[mine] = [atom.size for atom in dim]
+        shape.append(math.prod(whole[mine]))
         at += len(dim)
-    return pieces.reshape(shape)
+    rest = [at for at in range(len(flat)) if at not in there]
+    return _Plan(pieces, there + rest, apart, whole, shape)

@@ -176,7 +176,7 @@ def _read(calls: list[Call], told: Told) -> tuple[dict[Any, list[tuple[Trace, Pl
             if isinstance(one, Refused):
                 refused.append(one)
             else:
-                made.setdefault((*stack, item), []).append((_told_of(one, told, item), _place(call, item, one)))
+                made.setdefault((*stack, item), []).append((one.trace, _place(call, item, one)))
     return made, refused
 
 
@@ -187,16 +187,8 @@ def _made(call: Call, item: int, layer: int, crossed: bool, told: Told, cache: d
     if crossed and key_tokens is None:
         key_tokens = [Token(str(at)) for at in range(m)]
     mask = None if real is None and key_real is None else (real or [True] * n, key_real or [True] * m)
-    source = {"layer_number": layer, "model": told.name}
+    source = {"layer_number": layer, "model": told.name, **_sentence(told, item)}
     return trace_of(call, item, tokens, key_tokens, mask, source, cache)
-
-
-def _told_of(made: Made, told: Told, item: int) -> Trace:
-    """The Trace, whose source tells how near its mixed values are to the program's, and the text that was read."""
-    source = made.trace.source
-    details = {**source.details, "largest_difference": made.off, **_sentence(told, item)}
-    object.__setattr__(made.trace, "source", replace(source, details=details))  # nobody has seen it yet
-    return made.trace
 
 
 def _place(call: Call, item: int, made: Made) -> Place:

@@ -66,19 +66,18 @@ class Found:
     def call(self) -> Call:
         """With axes (batch, head, …)."""
         batch, heads = self._split()
-        order = (batch, heads)
+        read = self._read(heads)
 
-        def put(tensor: Any) -> Any:
-            lead = Axes((*self.lead, (), ())) if tensor.shape[:-2] else Axes(((), ()))
+        def put(tensor: Any, heads: Sequence[Atom] = heads) -> Any:
             rows, width = (Atom("row", tensor.shape[-2]),), (Atom("width", tensor.shape[-1]),)
-            axes = Axes((*lead.dims[:-2], rows, width))
-            return arranged(tensor, axes, (*order, rows, width))
+            axes = Axes((*(self.lead if tensor.shape[:-2] else ()), rows, width))
+            return arranged(tensor, axes, (batch, heads, rows, width))
 
         lead = np.broadcast_shapes(*(one.shape[:-2] for one in (self.q, self.k, self.v)), self.output.shape[:-2])
         where = put(torch.arange(math.prod(lead)).reshape(*lead, 1, 1))[..., 0, 0]
         done = _Done.of(self.steps, self.scale, put)
         return Call(
-            self.module, put(self.q), put(self.k), put(self.v), put(self.output), done.scale, self.way,
+            self.module, put(self.q), put(self.k, read), put(self.v, read), put(self.output), done.scale, self.way,
             rows=self.rows, run=self.run, softcap=done.softcap, causal=self.causal, added=done.added,
             allowed=done.allowed, sinks=done.sinks, training=self.training, calls=self.calls, where=where,
         )  # fmt: skip
@@ -99,6 +98,17 @@ class Found:
                 self.joined, self.apart = list(dim), axes.dims[:at] + axes.dims[at + 1 :]
         if self.joined is None and not any(atom.axis == "lead" for dim in axes.dims[-2:] for atom in dim):
             self.apart = axes.dims[:-2]
+
+    def _read(self, heads: list[Atom]) -> list[Atom]:
+        """The atoms of heads without the last ones, where neighbouring heads share their keys and values along these."""
+        shared = [
+            atom
+            for dim, *sizes in zip(self.lead, self.k.shape, self.v.shape, strict=False)
+            if sizes == [1, 1]
+            for atom in refined(dim, heads)
+        ]
+        own = [at for at, atom in enumerate(heads) if atom not in shared]
+        return heads[: own[-1] + 1] if own else []
 
     def _split(self) -> tuple[list[Atom], list[Atom]]:
         """The leading atoms that are the batch, and those that are heads."""

@@ -26,7 +26,7 @@ def follows_interface(model: Any) -> bool:
 
 def _compiled(module: Any) -> bool:
     """True after torch.compile: what is compiled does not look up its functions again."""
-    return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
+    return "_orig_mod" in module._modules or module._compiled_call_impl is not None
 
 
 class Interface:

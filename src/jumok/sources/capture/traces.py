@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from ...errors import JumokError
 from ...path import Rule
 from ...path import allowed as rules
+from ...path.products import largest
 from ...tokens import Token
 from ...trace import Floats, Source, Trace
 from .calls import Call
@@ -82,13 +84,12 @@ def trace_of(
     try:
         trace = Trace(
             tokens=_kept(rows, force.queries),
-            q=_own(q[:, force.queries]), k=_own(k[:, force.keys]), v=_own(v[:, force.keys]),
+            q=_own(q, force.queries), k=_own(k, force.keys), v=_own(v, force.keys),
             rule=Rule(
                 scale=call.scale, allowed=force.allowed.rule, softcap=call.softcap, bias=force.added.rule,
                 sink=None if call.sinks is None else _numpy(_of(call.sinks, item)),
             ),
             key_tokens=None if read is None else _kept(read, force.keys),
-            source=_source(call, source, force, len(q) // len(k)),
         )  # fmt: skip
     except JumokError as error:
         return Refused(call.module, error.en, error.ko)
@@ -96,6 +97,8 @@ def trace_of(
     dtype = str(call.q.dtype).removeprefix("torch.")
     if not off <= TOLERANCE.get(dtype, TOLERANCE_ELSE) * max(size, 1e-30):
         return _untrue(call, off, size, dtype)
+    told = _source(call, source | {"largest_difference": off}, force, trace.n_heads // trace.n_kv_heads)
+    object.__setattr__(trace, "source", told)  # which is known only now; nobody has seen the Trace yet
     return Made(trace, force.queries, force.keys, off)
 
 
@@ -191,26 +194,25 @@ def _real(table: Any, n: int, m: int, real: Any) -> tuple[Flags, Flags]:
 def _grouped(k: Floats, v: Floats) -> tuple[Floats, Floats]:
     """One of each run of heads whose keys and values are the same: shared heads are kept once."""
     n_heads = max(len(k), len(v))
-    k, v = (np.broadcast_to(one, (n_heads, *one.shape[1:])) for one in (k, v))
+    k, v = (one if len(one) == n_heads else np.broadcast_to(one, (n_heads, *one.shape[1:])) for one in (k, v))
     for group in (g for g in range(n_heads, 1, -1) if n_heads % g == 0):
-        first = slice(None, None, group)
-        if all(np.array_equal(one[first], one[at::group]) for one in (k, v) for at in range(1, group)):
-            return k[first], v[first]
+        alike = ((one[::group], one[at::group]) for at in range(1, group) for one in (k, v))
+        if all(np.array_equal(first[0], other[0]) and np.array_equal(first, other) for first, other in alike):
+            return k[::group], v[::group]
     return k, v
 
 
 def _off(trace: Trace, rows: Sequence[int], output: Floats, queries: Flags) -> tuple[float, float]:
     """The largest |mixed − the program's| over the sampled rows that are real and may read something, and the size of values."""
     place = np.cumsum(queries) - 1
-    some = [(at, int(place[row])) for at, row in enumerate(rows) if queries[row]]
-    if not some:
+    real = [(at, int(place[row])) for at, row in enumerate(rows) if queries[row]]
+    if not real:
         return 0.0, 1.0
-    mine = [row for _, row in some]
-    may = trace.rows("allowed", queries=mine).any(axis=-1)
-    mixed = trace.rows("mixed", queries=mine)
-    theirs = output[:, [at for at, _ in some]]
-    off = np.abs(mixed - theirs)[:, may]
-    return float(off.max(initial=0.0)), float(np.abs(trace.v).max())
+    at, mine = zip(*real, strict=True)
+    part = trace.steps.part(None, mine)
+    may = part.allowed.any(axis=-1)
+    off = np.abs(part.mixed - output[:, at])[:, may]
+    return float(off.max(initial=0.0)), largest(trace.v) or 0.0
 
 
 def _of(tensor: Any, item: int) -> Any:
@@ -218,12 +220,13 @@ def _of(tensor: Any, item: int) -> Any:
     return tensor[min(item, len(tensor) - 1)]
 
 
-def _counted(n: int) -> list[Token]:
-    return [Token(str(at)) for at in range(n)]
+@lru_cache(maxsize=8)
+def _counted(n: int) -> tuple[Token, ...]:
+    return tuple(Token(str(at)) for at in range(n))
 
 
 def _kept(tokens: Sequence[Token], real: Flags) -> tuple[Token, ...]:
-    return tuple(token for token, keep in zip(tokens, real, strict=True) if keep)
+    return tuple(tokens) if real.all() else tuple(token for token, keep in zip(tokens, real, strict=True) if keep)
 
 
 def _numpy(tensor: Any) -> Any:
@@ -231,7 +234,8 @@ def _numpy(tensor: Any) -> Any:
     return (tensor.float() if "bfloat16" in str(tensor.dtype) else tensor).numpy()
 
 
-def _own(array: Floats) -> Floats:
-    made = np.ascontiguousarray(array)
+def _own(array: Floats, real: Flags) -> Floats:
+    """(head, token, width) of the real tokens, as nobody can change it; no copy where all are."""
+    made = np.ascontiguousarray(array if real.all() else array[:, real])
     made.setflags(write=False)
     return made
