@@ -12,7 +12,9 @@ from pathlib import Path
 from jumok import words
 from jumok.explanation import phrases
 from jumok.explanation.explanation import LIST_KINDS
+from jumok.sources.capture import cut_words
 
+CUT_SENTENCES = ("cut", "way", "nothing", "numbers")  # the rest of a cut is tables on a page
 FILE = Path(__file__).parent / "src" / "explanation" / "phrases.json"
 
 
@@ -24,6 +26,7 @@ def text() -> str:
         "pieces": words.PIECES,
         "summary": phrases.SUMMARY,
         "stages": phrases.STAGE_PHRASES,
+        "cuts": {name: said for name, said in cut_words.PHRASES.items() if name.split(".")[0] in CUT_SENTENCES},
     }
     lists = {"lists": sorted(LIST_KINDS), "small": words.SMALL_WORDS}
     parts = [f"{_json(name)}: {_lines(table)}" for name, table in tables.items()]

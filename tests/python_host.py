@@ -83,4 +83,5 @@ class PythonHost:
 
 def _traits(shown: Widget) -> dict[str, Any]:
     documents = [one | {"bytes": base64.b64encode(one["bytes"]).decode()} for one in shown.documents]
-    return {"documents": documents, "comparison": shown.comparison, "view": shown.view, "solver": shown.solver}
+    same = {name: getattr(shown, name) for name in ("comparison", "view", "solver", "cutter", "cuts")}
+    return {"documents": documents, **same}

@@ -143,7 +143,8 @@ def test_json_has_every_digit(encoder):
     plain = json.loads(run("capture", CAT, "--model", encoder, "--json", "--cut", "1.2:it>cat").text)
     assert (plain["format"], plain["version"]) == ("jumok-capture", 1)
     assert len(plain["heads"]) == 8
-    assert plain["cut"]["weight"] == pytest.approx(jumok.capture(encoder, CAT)[1].weights[2, 9, 2], abs=1e-6)
+    assert [cut["at"] for cut in plain["cuts"]] == [[9, 2]]
+    assert plain["cuts"][0]["weight"] == pytest.approx(jumok.capture(encoder, CAT)[1].weights[2, 9, 2], abs=1e-6)
     assert plain["unreadable"] is None
 
 

@@ -1,5 +1,6 @@
 /** The one state of a view: what is chosen, what was edited, and the address that carries both. */
 import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { Cuts } from "./cuts";
 import { openDocument } from "./engine/container";
 import { rowOf } from "./engine/path";
 import type { Cell, Document, Lang, Layer, Stage } from "./engine/record";
@@ -149,6 +150,8 @@ export class Session {
   readonly hasAddress: boolean;
   /** Python behind the page; null where there is none. */
   readonly solver: Solver | null;
+  /** What the model does without some of its weights. */
+  readonly cuts: Cuts;
   /** The address carried changes that could not be read. */
   readonly isUnread = signal(false);
   readonly #model: Model;
@@ -162,6 +165,7 @@ export class Session {
     this.#address = address;
     this.hasAddress = address !== null;
     this.solver = solverOf(model);
+    this.cuts = new Cuts(model);
     this.title = (model.get("title") as Readonly<Record<string, string>> | null | undefined) ?? null;
     this.desks = documentsOf(model).map((document) => new Desk(document));
     this.pairing = (model.get("comparison") as Pairing | null) ?? null;
@@ -181,7 +185,7 @@ export class Session {
     const changed = (): void => this.choose(this.#fitting(model.get("view")));
     model.on("change:view", changed);
     const gone = address?.listen(() => this.read());
-    this.#stop.push(() => model.off("change:view", changed), () => gone?.());
+    this.#stop.push(() => model.off("change:view", changed), () => gone?.(), () => this.cuts.dispose());
     if (told.key === undefined) this.#readMostWhenItComes();
   }
 

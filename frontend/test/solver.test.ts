@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Listener, Model } from "../src/hosts/model";
-import { Solver, solverOf, type Answer, type Question } from "../src/hosts/solver";
+import { Asker, solverOf, type Answer, type Question } from "../src/hosts/solver";
 
 interface Sent extends Question {
   readonly kind: string;
@@ -36,13 +36,13 @@ function question(example: string): Question {
 const first = (answer: Answer | null): number | null => (answer !== null && "w_q" in answer ? answer.w_q[0][0] : null);
 
 test("there is a solver only where the host says so", () => {
-  assert.ok(solverOf(new Host()) instanceof Solver);
+  assert.ok(solverOf(new Host()) instanceof Asker);
   assert.equal(solverOf({ ...new Host(), get: () => null } as Model), null);
 });
 
 test("a question is answered by its own number, and by nothing else", async () => {
   const host = new Host();
-  const asked = new Solver(host).ask(question("a"));
+  const asked = solverOf(host)!.ask(question("a"));
   host.say({ document: 0, layer: 0 });
   host.answer(7);
   host.answer(1);
@@ -52,7 +52,7 @@ test("a question is answered by its own number, and by nothing else", async () =
 
 test("of many questions one is under way, and only the last is answered", async () => {
   const host = new Host();
-  const solver = new Solver(host);
+  const solver = solverOf(host)!;
   const asked = ["a", "b", "c"].map((text) => solver.ask(question(text)));
   assert.deepEqual(host.sent.map(({ example }) => example), ["a"]);
   host.answer(1);

@@ -191,8 +191,10 @@ WORDS = {
         "pickle로만 있는 가중치도 불러옵니다(코드가 실행될 수 있음).",
     ),
     "cut": (
-        "Run the model again without a head (L.H), a row (L.H:query) or a weight (L.H:query>key).",
-        "헤드(층.헤드), 행(층.헤드:쿼리), 가중치(층.헤드:쿼리>키)를 끊고 모델을 다시 실행합니다.",
+        "Run the model again without a head (L.H), a row (L.H:query) or a weight (L.H:query>key). Several may be given; an "
+        ".html shows them (without --cut, those of the strongest arrows).",
+        "헤드(층.헤드), 행(층.헤드:쿼리), 가중치(층.헤드:쿼리>키)를 끊고 모델을 다시 실행합니다. 여러 번 쓸 수 있고 .html에 함께 담깁니다"
+        "(--cut이 없으면 가장 강한 화살표의 것).",
     ),
     "renormalise": (
         "With --cut of a weight: share the rest of the row out anew, as if the key were masked.",
@@ -425,7 +427,10 @@ def _add_capture(group: click.Group, lang: str, shared: list[click.Option]) -> N
         shell_complete=_complete_file,
     )
     said = {"target": "TEXT", "layers": "0-5", "dtype": "D", "cut": "L.H:Q>K"}
-    texts = [click.Option([f"--{name}"], metavar=metavar, help=_(name, lang)) for name, metavar in said.items()]
+    texts = [
+        click.Option([f"--{name}"], multiple=name == "cut", metavar=metavar, help=_(name, lang))
+        for name, metavar in said.items()
+    ]
     flags = [
         click.Option([f"--{name.replace('_', '-')}"], is_flag=True, help=_(name, lang))
         for name in ("renormalise", "allow_pickle")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ __all__ = ["capture_text", "compare_texts"]
 
 DRAWN = (".html", ".svg", ".png", ".md", ".csv")
 DTYPES = ("float32", "float16", "bfloat16")
+N_CUTS = 3  # that a page gets where none is asked for
+LONG_S, VERY_LONG_S = 10.0, 60.0
 
 
 def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Mapping[str, Any]) -> None:
@@ -30,22 +33,25 @@ def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Ma
         "allow_pickle": asked["allow_pickle"],
     }  # fmt: skip
     layer, head = (cli._place(f"--{name}", asked[name]) for name in ("layer", "head"))
-    wanted = None if asked["cut"] is None else _cut_of(asked["cut"])
+    wanted = [_cut_of(one) for one in asked["cut"]]
+    start = time.monotonic()
     reading = _captured(asked["model"], text, options)
+    took = time.monotonic() - start
     _refuse_place(reading, layer, head)
-    cut = None if wanted is None else _cut(reading, wanted, asked["renormalise"])
+    cuts = [_cut(reading, one, asked["renormalise"]) for one in wanted]
     if output is not None:
-        _write(lang, reading, output, suffix)
+        shown = (cuts or _strongest_cuts(reading, took)) if suffix == ".html" else None
+        _write(lang, reading, output, suffix, shown)
     if json:
-        cli._dump(sys.stdout, _told(reading, cut))
+        cli._dump(sys.stdout, _told(reading, cuts))
         return
     screen = cli._screen(lang)
     from .picture.captured import captured, words
 
     captured(screen, reading, layer, head)
-    if cut is not None:
+    if cuts:
         screen.title(words("cut", lang))
-        screen.say(cut.text(lang))
+        screen.entries([(len(cuts) > 1, cut.text(lang)) for cut in cuts])
 
 
 def _captured(model: str, text: str, options: dict[str, Any]) -> Any:
@@ -71,17 +77,34 @@ def _quiet() -> None:
     quiet()
 
 
-def _write(lang: str, reading: Any, output: str, suffix: str) -> None:
+def _strongest_cuts(reading: Any, took: float) -> list[Any]:
+    """What the model does without its strongest arrows, for a page that was asked for no other cut, where that is quick.
+
+    took : seconds to load the model and read the text
+    """
+    from .picture.captured import strongest
+
+    made: list[Any] = []
+    start = time.monotonic()
+    for arrow in strongest(reading, N_CUTS) if took < VERY_LONG_S else []:
+        spent = time.monotonic() - start
+        if made and spent / len(made) + spent > LONG_S:
+            break
+        made.append(reading.cut(arrow.layer, arrow.head, arrow.query, arrow.key))
+    return made
+
+
+def _write(lang: str, reading: Any, output: str, suffix: str, cuts: list[Any] | None) -> None:
     if suffix in DRAWN:
         from .picture.drawing import draw
 
-        draw(reading, lang=lang).save(output)
+        draw(reading, lang=lang).save(output, cuts=cuts)
     else:
         reading.save(output)
     cli._tell(cli._("saved", lang, path=output))
 
 
-def _told(reading: Any, cut: Any) -> dict[str, Any]:
+def _told(reading: Any, cuts: list[Any]) -> dict[str, Any]:
     """What is printed, as plain JSON with every digit."""
     import dataclasses
 
@@ -96,7 +119,7 @@ def _told(reading: Any, cut: Any) -> dict[str, Any]:
         "tokens": [dataclasses.asdict(token) for token in reading.tokens],
         "unreadable": unreadable(reading, reading.unknown),
         "heads": [dataclasses.asdict(look) for look in head_looks(reading)],
-        "cut": None if cut is None else cut.to_json(),
+        "cuts": [cut.to_json() for cut in cuts],
     }
 
 
@@ -173,14 +196,14 @@ def _refuse_place(reading: Any, layer: int | None, head: int | None) -> None:
 
 
 def _token(reading: Any, text: str) -> int:
-    """A token as a person writes it: its label, or as the tokenizer does, or a position."""
+    """A token as a person writes it: its label, or as the tokenizer does, or a position, 2 or #2."""
     from .picture.labels import names
 
     try:
         return token_index([Token(name) for name in names(reading)], text)
     except InputError:
         try:
-            return cli._token_of(reading, text)
+            return cli._token_of(reading, re.sub(r"^#(?=\d+$)", "", text))
         except InputError:
             pass
         raise

@@ -278,6 +278,7 @@ def widget(
     lang: str | None = None,
     values: Values = None,
     storage: Storage = None,
+    cuts: Any = None,
 ) -> Widget:
     """The live page inside a notebook; what is chosen in it can be read and set from Python (``.query``, ``.layer``, …).
 
@@ -286,13 +287,18 @@ def widget(
     view : what is chosen at first, such as {"layer": 3, "head": 8};  lang : None for the language of this machine
     values : the layers of a long record whose v comes along: a list, "all", or None
     storage : "exact", "int16", or None: exact up to 2 MiB
+    cuts : of a captured reading, what ``reading.cut(…)`` gave, or a list: shown beside the weights. Of what
+        ``capture(model, text)`` gave, the page has a button that makes them
 
     Errors: ``MissingExtra`` without the extra ``notebook``, ``InputError`` where there is nothing to show.
     """
     from .measurement.comparison import Comparison
     from .picture.widget import widget as shown
 
-    options: dict[str, Any] = {"view": view, "lang": lang, "values": values, "storage": storage, "solver": _answer}
+    options: dict[str, Any] = {
+        "view": view, "lang": lang, "values": values, "storage": storage, "cuts": cuts, "solver": _answer,
+        "cutter": _cutter(thing),
+    }  # fmt: skip
     if isinstance(thing, Comparison):
         return shown((thing.a, thing.b), comparison=thing.pairing(), **options)
     return shown(_attended(thing), **options)
@@ -302,6 +308,13 @@ def _answer(example: str, fixed: str | None) -> dict[str, Any]:
     from .sources.design.asked import answer  # needs the extras of design: only where a page asks
 
     return answer(example, fixed)
+
+
+def _cutter(thing: Any) -> Callable[[int, int, int, int, bool], Any] | None:
+    """What runs a captured model again without a weight; None where it is not known how."""
+    if getattr(thing, "_again", None) is None:
+        return None
+    return lambda layer, head, query, key, renormalise: thing.cut(layer, head, query, key, renormalise=renormalise)
 
 
 def _refuse_not_read_back(path: str | os.PathLike[str]) -> None:

@@ -94,7 +94,7 @@ def test_a_small_document_stands_in_one_block():
     trace = jumok.attend(jumok.load("student"))
     elements = read(trace, view={"query": 2}, lang="ko")
     [(_, text)] = elements.of("script", id="jumok-model")
-    assert json.loads(text) == {"comparison": None, "view": {"query": 2, "lang": "ko"}, "title": None}
+    assert json.loads(text) == {"comparison": None, "cuts": [], "view": {"query": 2, "lang": "ko"}, "title": None}
     made = pack(trace)
     assert list(documents_of(elements)) == [(made.header, made.layers[0])]
     assert elements.of("html", lang="ko")

@@ -1,7 +1,12 @@
-/** Python behind the page, where there is one: given an example file with `wanted:`, it answers with W_Q and W_K. */
+/** Python behind the page, where there is one: what it is asked, and what it answers. */
 import type { Model } from "./model";
 
-/** What is asked: the file as `jumok design` reads it, and what of it stays as it stands. */
+/** Why there is no answer, in each language. */
+export interface Trouble {
+  readonly error: Readonly<Record<string, string>>;
+}
+
+/** What is asked of a design: the file as `jumok design` reads it, and what of it stays as it stands. */
 export interface Question {
   readonly example: string;
   readonly fixed: "w_k" | null;
@@ -9,21 +14,23 @@ export interface Question {
 
 type Rows = readonly (readonly number[])[];
 
-/** What came back; `error` in each language where it could not be solved. */
-export type Answer =
-  | { readonly w_q: Rows; readonly w_k: Rows; readonly report: unknown }
-  | { readonly error: Readonly<Record<string, string>> };
+/** What came back, or why it could not be solved. */
+export type Answer = { readonly w_q: Rows; readonly w_k: Rows; readonly report: unknown } | Trouble;
 
 /** One question is under way at a time; of those that come meanwhile only the last is asked, and answered. */
-export class Solver {
+export class Asker<Q extends object, A extends object> {
   #number = 0;
   #isAsking = false;
-  #next: { readonly question: Question; readonly resolve: (answer: Answer | null) => void } | null = null;
+  #next: { readonly question: Q; readonly resolve: (answer: A | Trouble | null) => void } | null = null;
 
-  constructor(readonly model: Model) {}
+  constructor(
+    readonly model: Model,
+    /** Which sort of question this is: the answers to it say the same. */
+    readonly kind: string,
+  ) {}
 
   /** The answer; null where a later question took its place. */
-  ask(question: Question): Promise<Answer | null> {
+  ask(question: Q): Promise<A | Trouble | null> {
     return new Promise((resolve) => {
       this.#next?.resolve(null);
       this.#next = { question, resolve };
@@ -35,8 +42,8 @@ export class Solver {
     const { question, resolve } = this.#next!;
     const number = (this.#number += 1);
     const answered = (...given: unknown[]): void => {
-      const said = given[0] as { kind?: string; number?: number } & Answer;
-      if (said.kind !== "design" || said.number !== number) return;
+      const said = given[0] as { kind?: string; number?: number } & (A | Trouble);
+      if (said.kind !== this.kind || said.number !== number) return;
       this.model.off("msg:custom", answered);
       this.#isAsking = false;
       resolve(this.#next === null ? said : null);
@@ -45,11 +52,14 @@ export class Solver {
     this.#next = null;
     this.#isAsking = true;
     this.model.on("msg:custom", answered);
-    this.model.send({ kind: "design", number, ...question });
+    this.model.send({ kind: this.kind, number, ...question });
   }
 }
 
+/** Given an example file with `wanted:`, it answers with W_Q and W_K. */
+export type Solver = Asker<Question, Exclude<Answer, Trouble>>;
+
 /** null where no Python is behind the page. */
 export function solverOf(model: Model): Solver | null {
-  return model.get("solver") === true ? new Solver(model) : null;
+  return model.get("solver") === true ? new Asker(model, "design") : null;
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..measurement.comparison import Comparison
-from ..measurement.first_look import PLACES, HeadLook, arrows, head_looks
+from ..measurement.first_look import PLACES, Arrow, HeadLook, arrows, head_looks
 from ..measurement.noise import HeadShift
 from ..tokens import Token, token_name
 from ..trace import Reading
@@ -17,7 +17,7 @@ from ..words import LANGS, number, percent, quoted
 from .labels import labels, names, names_of_keys
 from .terminal import Screen
 
-__all__ = ["captured", "shifted", "unreadable", "words"]
+__all__ = ["captured", "shifted", "strongest", "unreadable", "words"]
 
 N_HEADS, N_ARROWS, N_SHIFTS, N_KEYS = 3, 10, 6, 3
 MOST_TOKENS = 60
@@ -202,13 +202,11 @@ def _looks(screen: Screen, looks: Sequence[HeadLook], first: str) -> None:
 
 
 def _arrows(screen: Screen, reading: Any, layer: int | None, head: int | None) -> None:
-    lang, named, some = screen.lang, names(reading), labels(reading)
-    marks = [at for at, label in enumerate(some) if label.special]
+    lang, named = screen.lang, names(reading)
     one = layer is not None or head is not None
-    apart = {0} if one else {0, *marks}
     if one:
         layer, head = len(reading) - 1 if layer is None else layer, 0 if head is None else head
-    found = arrows(reading, N_ARROWS, layer, head, apart, near=one)
+    found = arrows(reading, N_ARROWS, layer, head, {0}) if one else strongest(reading, N_ARROWS)
     screen.title(words("arrows_of", lang, layer=layer, head=head) if one else words("arrows", lang))
     for arrow in found:
         query, key = (
@@ -218,6 +216,12 @@ def _arrows(screen: Screen, reading: Any, layer: int | None, head: int | None) -
         screen.entries([(True, f"L{arrow.layer}H{arrow.head}  {query} → {key}  {number(arrow.weight)}")])
     if not found:
         screen.say(words("no_arrow", lang))
+
+
+def strongest(reading: Reading, n: int) -> Sequence[Arrow]:
+    """The n largest weights between words: without the first token, marks and neighbours."""
+    marks = [at for at, label in enumerate(labels(reading)) if label.special]
+    return arrows(reading, n, apart={0, *marks}, near=False)
 
 
 # two texts ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from ..words import language, shown
 from . import arrows, changes, difference, gallery, heat, plain, strip
 from .captions import brief, say, title_of, token_names
 from .chosen import opening
+from .cuts import carried, refuse_cuts
 from .grids import SHOWN
 from .kinds import KINDS, no_record
 from .layout import Panel, padded, paragraph, stacked
@@ -103,22 +104,24 @@ class Picture:
 
     def save(
         self, path: str | os.PathLike[str], *, outlined: bool = False, scale: float = 2, values: Values = None,
-        size_limit: int | None = SIZE_LIMIT,
+        cuts: Any = None, size_limit: int | None = SIZE_LIMIT,
     ) -> Path:  # fmt: skip
         """Write the picture, whole or not at all: ``.svg``, ``.png``, ``.md``, ``.csv``, or the live page, ``.html``.
 
         outlined : of an .svg, as in ``svg``;  scale : of a .png, as in ``png``
         values : of an .html that is too large to carry everything, the layers whose v it carries: [0, 5], or "all"
+        cuts : of an .html of a captured reading, what ``reading.cut(…)`` gave, or a list: shown beside the weights; the page
+            opens at the first
         size_limit : of an .html, bytes; None for any
 
-        Errors: ``InputError`` for another suffix, ``OutputError`` where the path cannot be written,
+        Errors: ``InputError`` for another suffix or a cut of another reading, ``OutputError`` where the path cannot be written,
         ``MissingExtra`` where a ``.png`` needs the extra ``picture``, ``TooLargeError`` for a page beyond its limit.
         """
         refuse_nameless(path)
         suffix = Path(path).suffix.lower()
         if suffix == ".html":
-            return self._save_page(path, values, size_limit)
-        _refuse_page_options(suffix, values, size_limit)
+            return self._save_page(path, values, cuts, size_limit)
+        _refuse_page_options(suffix, values, cuts, size_limit)
         ways: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: self.svg(outlined=outlined).encode("utf-8"),
             ".png": lambda: self.png(scale),
@@ -169,20 +172,25 @@ class Picture:
         assert not isinstance(self.thing, Comparison)
         return self.thing if self.kind == "heads" else layers_of(self.thing)[self.choice.layer]
 
-    def _save_page(self, path: str | os.PathLike[str], values: Values, size_limit: int | None) -> Path:
+    def _save_page(self, path: str | os.PathLike[str], values: Values, cuts: Any, size_limit: int | None) -> Path:
         from . import page
 
         look = {"theme": "dark"} if self.theme == "dark" else {}  # else as the reader's system has it
         options: dict[str, Any] = {"lang": self.lang, "title": self.named, "values": values, "size_limit": size_limit}
         if isinstance(self.thing, Comparison):
+            refuse_cuts(cuts)
             both, pairing = (self.thing.a, self.thing.b), self.thing.pairing()
             told = {} if self.kind == "heads" else {"layer": self.choice.layer, "head": self.choice.head}
             view = opening(both, pairing, told | {"view": "compare"})
             return page.write(path, both, comparison=pairing, view=view | look, **options)
-        return page.write(path, self.thing, view=self._page_view() | look, **options)
+        shown = carried(cuts, self.thing)
+        return page.write(path, self.thing, cuts=shown, view=self._page_view(shown) | look, **options)
 
-    def _page_view(self) -> dict[str, Any]:
+    def _page_view(self, cuts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What a page of a record opens with: what this picture shows, in the view that shows such a picture."""
+        if cuts and not self.asked:
+            places = {name: cuts[0][name] for name in ("layer", "head", "query", "key")}
+            return {"view": "heads"} | {name: at for name, at in places.items() if at is not None}
         view: dict[str, Any] = {"layer": self.choice.layer, "head": self.choice.head}
         view |= {} if self.choice.query is None else {"query": self.choice.query}
         if self.choice.stage != "weights":
@@ -340,11 +348,11 @@ def _refuse_together(fits: bool, option: str, kind: str) -> None:
         )
 
 
-def _refuse_page_options(suffix: str, values: Values, size_limit: int | None) -> None:
-    if values is not None or size_limit != SIZE_LIMIT:
+def _refuse_page_options(suffix: str, values: Values, cuts: Any, size_limit: int | None) -> None:
+    if values is not None or cuts is not None or size_limit != SIZE_LIMIT:
         raise InputError(
-            en=f"values= and size_limit= are for a live page (.html), not for {suffix or 'this file'}. Leave them out.",
-            ko=f"values=와 size_limit=은 움직이는 페이지(.html)에만 쓰고 {suffix or '이 파일'}에는 쓰지 않습니다. 빼고 부르십시오.",
+            en=f"values=, cuts= and size_limit= are for a live page (.html), not for {suffix or 'this file'}. Leave them out.",
+            ko=f"values=, cuts=, size_limit=은 움직이는 페이지(.html)에만 쓰고 {suffix or '이 파일'}에는 쓰지 않습니다. 빼고 부르십시오.",
         )
 
 

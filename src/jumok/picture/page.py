@@ -62,6 +62,7 @@ def html(
     documents: Shown | Sequence[Shown],
     *,
     comparison: Mapping[str, Any] | None = None,
+    cuts: Sequence[Mapping[str, Any]] = (),
     view: Mapping[str, Any] | None = None,
     lang: str = "en",
     title: str | Mapping[str, str] | None = None,
@@ -72,6 +73,7 @@ def html(
     """The page of one or two documents, in pieces.
 
     comparison : which token of the first stands for which of the second, {"pairs": [[0, 0], …]}
+    cuts : what models do without some of their weights, as ``cuts.carried`` gives it
     view : what is chosen when it opens: {"layer": 3, "head": 8, "query": 5, …}
     title : one text, or one a language; None for the document's own
     values, storage : as in ``packed.pack``
@@ -86,7 +88,7 @@ def html(
     made = [one if isinstance(one, Packed) else pack(one, values, storage) for one in given]
     _refuse_beyond(size_limit, sum(one.n_bytes for one in made))
     named = dict.fromkeys(LANGS, title) if isinstance(title, str) else title and dict(title)
-    model = {"comparison": comparison, "view": {**(view or {}), "lang": lang}, "title": named}
+    model = {"comparison": comparison, "cuts": list(cuts), "view": {**(view or {}), "lang": lang}, "title": named}
     return _pieces(made, model, lang, _title(title, made, lang))
 
 

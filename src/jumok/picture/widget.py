@@ -20,6 +20,7 @@ from ..tokens import position
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, language, preferred_language
 from .chosen import changed, fitting, opening
+from .cuts import carried, refuse_cuts
 from .kinds import no_record
 from .packed import SMALL_BYTES, Packed, Storage, Values, pack
 from .page import BUNDLE
@@ -32,8 +33,9 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra(extra="notebook", package="anywidget") from None
 
-__all__ = ["Solver", "Widget", "widget"]
+__all__ = ["Cutter", "Solver", "Widget", "widget"]
 
+Cutter = Callable[[int, int, int, int, bool], Any]  # layer, head, query, key, renormalised? → as reading.cut(…)
 Solver = Callable[[str, str | None], Mapping[str, Any]]  # an example file with wanted:, what stays → w_q, w_k, report
 
 
@@ -54,6 +56,8 @@ class Widget(anywidget.AnyWidget):
     comparison: Any = traitlets.Dict(default_value=None, allow_none=True).tag(sync=True)
     view: Any = _View().tag(sync=True)
     solver: Any = traitlets.Bool(False).tag(sync=True)
+    cutter: Any = traitlets.Bool(False).tag(sync=True)
+    cuts: Any = traitlets.List().tag(sync=True)
 
     def __init__(
         self,
@@ -61,14 +65,17 @@ class Widget(anywidget.AnyWidget):
         packed: Sequence[Packed],
         choice: dict[str, Any],
         solver: Solver | None = None,
+        cutter: Cutter | None = None,
         **traits: Any,
     ) -> None:
         self._records = tuple(records)
         self._packed = tuple(packed)
         self._chosen = choice
         self._solver = solver
+        self._cutter = cutter
         documents = [_sent(document) for document in packed]
-        super().__init__(documents=documents, view=choice, solver=solver is not None, **traits)
+        behind = {"solver": solver is not None, "cutter": cutter is not None}
+        super().__init__(documents=documents, view=choice, **behind, **traits)
         self.on_msg(self._answer)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
@@ -78,25 +85,35 @@ class Widget(anywidget.AnyWidget):
         super().set_state(sync_data)
 
     def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        """What the page asks for: ``{"want": {"document": 0, "layer": 3}}``, or ``{"kind": "design", …}``."""
-        if isinstance(content, dict) and content.get("kind") == "design":
-            self.send({"kind": "design", "number": content.get("number"), **self._solved(content)})
+        """What the page asks for: ``{"want": {"document": 0, "layer": 3}}``, ``{"kind": "design", …}`` or "cut"."""
+        answers = {"design": self._solved, "cut": self._cut}
+        if isinstance(content, dict) and content.get("kind") in answers:
+            kind = content["kind"]
+            self.send({"kind": kind, "number": content.get("number"), **_or_error(answers[kind], content)})
         elif isinstance(content, dict) and isinstance(content.get("want"), dict):
             self._bring(content["want"])
 
     def _solved(self, content: dict[str, Any]) -> Mapping[str, Any]:
-        """The answer to ``{"example": …, "fixed": …}``; whatever is wrong is said, so that nobody waits for it."""
-        try:
-            if self._solver is None or not isinstance(content.get("example"), str):
-                raise InputError(
-                    en="this view has no solver behind it, or was not given an example file.",
-                    ko="이 화면 뒤에는 풀 프로그램이 없거나, 예제 파일이 오지 않았습니다.",
-                )
-            return self._solver(content["example"], content.get("fixed"))
-        except JumokError as error:
-            return {"error": {lang: error.text(lang) for lang in LANGS}}
-        except Exception as error:
-            return {"error": dict.fromkeys(LANGS, f"{type(error).__name__}: {error}")}
+        """The answer to ``{"example": …, "fixed": …}``."""
+        if self._solver is None or not isinstance(content.get("example"), str):
+            raise InputError(
+                en="this view has no solver behind it, or was not given an example file.",
+                ko="이 화면 뒤에는 풀 프로그램이 없거나, 예제 파일이 오지 않았습니다.",
+            )
+        return self._solver(content["example"], content.get("fixed"))
+
+    def _cut(self, content: dict[str, Any]) -> Mapping[str, Any]:
+        """The answer to ``{"layer": …, "head": …, "query": …, "key": …, "renormalise": …}``; it is kept in ``cuts``."""
+        if self._cutter is None:
+            raise InputError(
+                en="this view has no model behind it that could be run again.",
+                ko="이 화면 뒤에는 다시 실행할 모델이 없습니다.",
+            )
+        layer, head, query, key = (content.get(name) for name in ("layer", "head", "query", "key"))
+        made = self._cutter(layer, head, query, key, content.get("renormalise") is True)  # type: ignore[arg-type]
+        [cut] = carried(made, self._records[0])
+        self.cuts = [*(one for one in self.cuts if _place(one) != _place(cut)), cut]
+        return {"cut": cut}
 
     def _bring(self, want: dict[str, Any]) -> None:
         document = position("document", "문서", want.get("document"), len(self._packed))
@@ -196,11 +213,14 @@ def widget(
     values: Values = None,
     storage: Storage = None,
     solver: Solver | None = None,
+    cuts: Any = None,
+    cutter: Cutter | None = None,
 ) -> Widget:
     """A widget of a Trace, a Reading, or two of them; the options are those of ``page.html``.
 
     lang : None for the language of this machine
     solver : what finds W_Q and W_K for wanted weights, or None: see frontend/README.md, "Python behind the page"
+    cuts : what ``reading.cut(…)`` gave, or a list of them;  cutter : makes more of them for the page, or None
 
     Errors: ``MissingExtra`` without anywidget, ``InputError`` where there is nothing to show.
     """
@@ -210,7 +230,24 @@ def widget(
     lang = language(preferred_language() if lang is None else lang)
     choice = {"lang": lang} | opening(records, comparison, view)
     packed = [pack(record, values, storage) for record in records]
-    return Widget(records, packed, choice, solver, comparison=None if comparison is None else dict(comparison))
+    if len(records) > 1:
+        refuse_cuts(cuts)
+    traits = {"comparison": None if comparison is None else dict(comparison), "cuts": carried(cuts, records[0])}
+    return Widget(records, packed, choice, solver, cutter, **traits)
+
+
+def _or_error(answer: Callable[[dict[str, Any]], Mapping[str, Any]], content: dict[str, Any]) -> Mapping[str, Any]:
+    """An answer; whatever is wrong is said, so that nobody waits for it."""
+    try:
+        return answer(content)
+    except JumokError as error:
+        return {"error": {lang: error.text(lang) for lang in LANGS}}
+    except Exception as error:
+        return {"error": dict.fromkeys(LANGS, f"{type(error).__name__}: {error}")}
+
+
+def _place(cut: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(cut[name] for name in ("document", "layer", "head", "query", "key", "way"))
 
 
 def _has_layers(record: Any) -> bool:

@@ -6,6 +6,7 @@ import type { Layer } from "../../engine/record";
 import { number } from "../../explanation/words";
 import type { Session } from "../../state";
 import { FRAME, say } from "../../words";
+import { CutPanel } from "../cuts/cuts";
 import mapCss from "../map/map.css";
 import { topOf } from "../map/paint";
 import { HeadPicker } from "../map/pick";
@@ -59,6 +60,7 @@ function OneHead({ session, layer }: { session: Session; layer: Layer }): JSX.El
       <div class="head-parts">
         <Heat session={session} layer={layer} />
         <div class="beside">
+          <CutPanel session={session} />
           <Arrows session={session} layer={layer} />
           <TopKeys session={session} layer={layer} />
         </div>

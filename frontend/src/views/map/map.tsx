@@ -6,6 +6,7 @@ import type { Window } from "../../engine/map";
 import type { Layer } from "../../engine/record";
 import type { Session } from "../../state";
 import { say } from "../../words";
+import { CutPanel } from "../cuts/cuts";
 import { TopKeys } from "../heads/topkeys";
 import { Find } from "./find";
 import { useGestures } from "./gestures";
@@ -79,6 +80,7 @@ export function MapView({ session }: { session: Session }): JSX.Element {
           <p class="quiet">{say(MAP, drawn.value, lang.value)}</p>
           <Scale session={session} top={top.value} />
           <TopKeys session={session} layer={layer} />
+          <CutPanel session={session} />
         </aside>
       </div>
     </div>

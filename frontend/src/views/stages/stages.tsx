@@ -7,6 +7,7 @@ import { number } from "../../explanation/words";
 import type { Lang, Layer, Stage } from "../../engine/record";
 import type { Session } from "../../state";
 import { FRAME, say } from "../../words";
+import { CutPanel } from "../cuts/cuts";
 import { DesignPanel } from "../design/panel";
 import { nameOf, TokenPicker } from "../tokens";
 import { OriginPanel } from "./arithmetic";
@@ -232,6 +233,7 @@ function Road({ looking }: { looking: Looking }): JSX.Element {
         )}
         <div class="band">{steps(["scores", "scaled", "allowed", "weights"])}</div>
         <DesignPanel looking={looking} />
+        <CutPanel session={looking.session} />
         <div class="band">{steps(["weighted_values", "mixed", "output"])}</div>
         {!stops.includes("v") && <p class="note">{told("no.values", lang)}</p>}
       </div>

@@ -68,6 +68,7 @@ class Cut:
     """What changes in a model's output when a part of one head's attention is taken away.
 
     query, key : what was cut; key None: the whole row; query None: for every token; both None: the whole head
+    at : their positions in the layer
     weight : the weight that was taken away (the mean over the queries where it was several); None for rows and heads
     way : "zero" (nothing in its place), "renormalised" (the rest of the row shared out anew, as if the key were masked)
         or "mean" (in its place the mean of what the head hands over, over all tokens)
@@ -80,6 +81,7 @@ class Cut:
     head: int
     query: Token | None
     key: Token | None
+    at: tuple[int | None, int | None]
     weight: float | None
     way: str
     tokens: tuple[Token, ...]
@@ -170,7 +172,8 @@ def cut(
         trace, place, again, before, after,
         Cut(
             layer, head, None if asks is None else again.seen(trace.tokens[asks]),
-            None if read is None else again.seen(trace.read_tokens[read]), None if weights is None else float(weights.mean()), way, (), "vectors", (),
+            None if read is None else again.seen(trace.read_tokens[read]), (asks, read),
+            None if weights is None else float(weights.mean()), way, (), "vectors", (),
         ), asks,
     )  # fmt: skip
 

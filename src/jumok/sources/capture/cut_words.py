@@ -10,7 +10,7 @@ from ...words import LANGS, fill, language, number, shown
 if TYPE_CHECKING:
     from .cut import Cut, Guesses
 
-__all__ = ["sentences"]
+__all__ = ["PHRASES", "sentences"]
 
 N_TOLD = 3
 
@@ -19,7 +19,7 @@ def sentences(cut: Cut, lang: str) -> str:
     """What was cut and what it changed, in a language."""
     lang = language(lang)
     said = [_what(cut), (f"way.{cut.way}", {}), *_came(cut)]
-    return " ".join(fill(_PHRASES[name][LANGS.index(lang)], data, lang) for name, data in said)
+    return " ".join(fill(PHRASES[name][LANGS.index(lang)], data, lang) for name, data in said)
 
 
 def _what(cut: Cut) -> tuple[str, dict[str, Any]]:
@@ -51,7 +51,7 @@ def _words(guesses: Guesses) -> str:
     return ", ".join(f"{shown(word.text)} {number(word.before)} → {number(word.after)}" for word in guesses.words)
 
 
-_PHRASES = {
+PHRASES = {
     "cut.one.one": (
         "Cut in layer {layer:int}, head {head:int}: the weight {weight:n} of {query} on {key}.",
         "{layer:int}층 {head:int}번 헤드에서 {query:이/가} {key:을/를} 참고하는 가중치 {weight:을/를} 끊었습니다.",
