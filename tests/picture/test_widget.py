@@ -9,9 +9,12 @@ import zlib
 
 import numpy as np
 import pytest
+import torch
 
 import jumok
+from cuttable import encoder
 from jumok.errors import InputError, UnknownName
+from jumok.picture.cuts import carried
 from jumok.picture.packed import pack
 from jumok.picture.page import BUNDLE
 from jumok.picture.widget import Widget, widget
@@ -424,3 +427,65 @@ def test_without_anywidget_the_extra_is_named():
     assert extra == "notebook"
     assert "pip install 'jumok[notebook]'" in en
     assert "pip install 'jumok[notebook]'" in ko
+
+
+# what the model does without a weight ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reading():
+    return encoder()
+
+
+def cut(shown, **place):
+    shown._answer(shown, {"kind": "cut", "number": 4, "layer": 1, "head": 2, "query": 3, "key": 2, **place}, None)
+
+
+def test_a_cut_is_made_where_the_page_asks_and_kept(sent, reading):
+    shown = jumok.widget(reading, cuts=reading.cut(0, 1))
+    assert shown.cutter is True
+    cut(shown)
+    cut(shown)
+    cut(shown, renormalise=True)
+    answers = [answer for answer, _ in sent]
+    assert [(one["kind"], one["number"], one["cut"]["way"]) for one in answers] == [
+        ("cut", 4, "zero"), ("cut", 4, "zero"), ("cut", 4, "renormalised"),
+    ]  # fmt: skip
+    [made] = carried(reading.cut(1, 2, 3, 2), reading)
+    assert answers[1]["cut"] == made
+    assert shown.cuts == [*carried(reading.cut(0, 1), reading), made, answers[2]["cut"]]
+
+
+@pytest.mark.parametrize(
+    ("place", "en", "ko"),
+    [({"layer": 9}, "layer expects a position", "층"), ({"key": None, "query": "x"}, "token", "토큰")],
+)
+def test_a_cut_that_cannot_be_made_is_told(sent, reading, place, en, ko):
+    shown = jumok.widget(reading)
+    cut(shown, **place)
+    [(answer, _)] = sent
+    assert en in answer["error"]["en"]
+    assert ko in answer["error"]["ko"]
+    assert shown.cuts == []
+
+
+def test_whatever_goes_wrong_in_the_model_is_told(sent, reading):
+    def breaking(*_):
+        raise RuntimeError("out of memory")
+
+    cut(widget(reading, cutter=breaking))
+    [(answer, _)] = sent
+    assert answer["error"] == dict.fromkeys(("en", "ko"), "RuntimeError: out of memory")
+
+
+@pytest.mark.parametrize("record", ["saved", "block", "student"])
+def test_where_nothing_can_be_run_again_there_is_no_button(sent, reading, record):
+    if record == "block":
+        with jumok.capture() as record:
+            torch.nn.functional.scaled_dot_product_attention(*torch.randn(3, 1, 1, 4, 8))
+    elif record == "saved":
+        record = Reading(reading.layers)
+    shown = jumok.widget(student() if record == "student" else record)
+    assert shown.cutter is False
+    cut(shown)
+    assert "no model behind it" in sent[0][0]["error"]["en"]
