@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...trace import Floats
-from .problem import Point, Problem, Tables, centred, covariance
+from .problem import TINY, Point, Problem, Tables, centred, covariance
 
 __all__ = [
     "Found",
@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 GAP = 1e-9  # nats: Newton's method stops here
-NEAR = 2e-5  # nats that a step promises: below, the proof is tried
+NEAR = 1e-4  # nats that a step promises: below, the proof is tried
 NEARER = 1e-7  # the same where the proof is dear
 ROUNDING = 1e-11  # moments that differ by no more are equal
-REPAIRED = 3e-7  # moments that differ by no more are made equal where that is simple
+REPAIRED = 1e-6  # moments that differ by no more are made equal where that is simple
 MOST_STEPS = 100
 MOST_PRODUCTS = 600  # of the Hessian, for one step
 MANY_PRODUCTS = 30  # of the Hessian: with more, its inverse is made anew, and a better one
@@ -47,6 +47,7 @@ MOST_WHOLE_STEEP = 2500  # the same with a ridge: wanted zeros make the Hessian 
 MOST_ALONE = 3e8  # multiplications for which independent rows are inverted one by one
 FLAT = 1e-13  # of the largest curvature: what is below is rounding
 REACHED = 1e-11  # of a weight: a table this near needs no search
+NEARLY = 0.1  # the root mean square of what a fit of logarithms leaves: with more, its table is far from the wanted one
 CLOSE = 1e-4  # nats: a table this near may be one that can be reached
 FLOOR = 1e-5  # what a wanted 0 counts as in the fit of the logarithms
 FIRST = 0.1  # of the goal: how exact the first fit is
@@ -93,8 +94,9 @@ def solve(problem: Problem, start: Floats | None = None, progress: Progress | No
     points = [] if start is None else [problem.point(zero), problem.point(start)]
     aims = goals(problem)
     closed = _closed_fit(problem, aims)
-    if closed is not None or problem.roomy:
-        points.append(problem.point(nearest(problem, aims) if closed is None else closed))
+    fit = nearest(problem, aims) if closed is None and problem.roomy else closed
+    if fit is not None and _fits(problem, aims, fit):
+        points.append(problem.point(fit))
         if _off(problem, points[-1]) <= REACHED and not problem.ridge:
             return _reached(problem, points[-1], 0)
     smooth = [0.5 * (r.wanted + r.even) for r in problem.rows]
@@ -135,7 +137,7 @@ def _first_fit(problem: Problem, smooth: Tables, inverse: Inverse) -> Floats:
         for r, p in zip(problem.rows, smooth, strict=True)
     ]
     goal = problem.adjoint(moves)
-    return conjugate_gradients(problem.hessian(smooth), goal, inverse, FIRST * float(np.linalg.norm(goal)))[0]
+    return conjugate_gradients(problem.hessian(smooth), goal, inverse, FIRST * norm(goal))[0]
 
 
 def nearest(problem: Problem, aims: Tables, size: float = 0.0) -> Floats:
@@ -145,7 +147,7 @@ def nearest(problem: Problem, aims: Tables, size: float = 0.0) -> Floats:
     """
     even = [r.even for r in problem.rows]
     goal = problem.adjoint([u * g for u, g in zip(even, aims, strict=True)])
-    tolerance = max(1e-12 * size, 1e-15 * float(np.linalg.norm(goal)))
+    tolerance = max(1e-12 * size, 1e-15 * norm(goal))
     inverse = _by_whole(problem, even) if goal.size <= MOST_WHOLE else by_mean(problem, even)
     return conjugate_gradients(lambda v: problem.adjoint(_bent(problem, even, v)), goal, inverse, tolerance)[0]
 
@@ -169,6 +171,12 @@ def _row_by_row(problem: Problem, aims: Tables) -> Floats:
     return np.asarray(left.T @ np.concatenate(needed) / problem.scale)
 
 
+def _fits(problem: Problem, aims: Tables, w: Floats) -> bool:
+    """True where the scores of a fit come so near to the aims that its table is worth a look."""
+    made = zip(problem.rows, aims, problem.linear(w), strict=True)
+    return all(norm(goal - (centred(r, s) if r.masked else s)) <= NEARLY * math.sqrt(goal.size) for r, goal, s in made)
+
+
 def _closed_in(problem: Problem, aims: Tables, found: Found) -> Found:
     """What Newton's method came so near to that it may be reached: fitted, where that is nearer."""
     if found.loss > CLOSE or problem.ridge:
@@ -188,7 +196,7 @@ def _off(problem: Problem, at: Point) -> float:
 
 
 def _reached(problem: Problem, at: Point, steps: int) -> Found:
-    return Found(at, at.loss, float(np.linalg.norm(problem.gradient(at))), steps)
+    return Found(at, at.loss, norm(problem.gradient(at)), steps)
 
 
 # Newton -------------------------------------------------------------------------------------------
@@ -207,7 +215,7 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
     enough, near = (0.3 * REPAIRED, NEAR) if problem.repairable else (0.3 * ROUNDING, NEARER)
     try:
         for at in range(MOST_STEPS):
-            size = float(np.linalg.norm(gradient))
+            size = norm(gradient)
             if n_products > MANY_PRODUCTS:
                 inverse = _better_inverse(problem, best.reached)
             tolerance = min(0.1, promised) * size if promised**2 > near else min(0.1 * size, enough)
@@ -227,14 +235,14 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
             promised = promised if moved is not None else 0.0  # as near as rounding lets: what is left is the proof
     except KeyboardInterrupt:
         finished = False
-    return Found(best, max(0.0, best.loss - bound), float(np.linalg.norm(gradient)), at, finished)
+    return Found(best, max(0.0, best.loss - bound), norm(gradient), at, finished)
 
 
 def _polished(problem: Problem, best: Point, gradient: Floats, step: Floats) -> tuple[Point, Floats] | None:
     """A whole step, where it halves the gradient: the loss is too near its least for its differences to show."""
     moved = problem.point(best.w - step)
-    there, size = problem.gradient(moved), float(np.linalg.norm(gradient))
-    return (moved, there) if size > 1e-14 and float(np.linalg.norm(there)) < 0.5 * size else None
+    there, size = problem.gradient(moved), norm(gradient)
+    return (moved, there) if size > 1e-14 and norm(there) < 0.5 * size else None
 
 
 def _downhill(problem: Problem, best: Point, gradient: Floats, step: Floats) -> tuple[Point, Floats] | None:
@@ -254,22 +262,19 @@ def certificate(problem: Problem, at: Point, gradient: Floats, step: Floats) -> 
     if problem.repairable:
         ((left, right),) = problem.key_blocks()
         bend[0] += left @ (gradient - problem.adjoint(bend)) @ right.T / problem.scale
-    most = max(float(np.max(b / np.where(p > 0, p, 1.0))) for p, b in zip(at.reached, bend, strict=True))
+    shares = [b / np.maximum(p, TINY) for p, b in zip(at.reached, bend, strict=True)]
+    most = max(float(share.max()) for share in shares)
     size = 1.0 if most < 1 else 0.99 / most  # a table is not negative
     moments = gradient - size * problem.adjoint(bend)  # with the ridge's pull at w
-    if not problem.ridge and float(np.linalg.norm(moments)) > ROUNDING * max(1.0, problem.scale):
+    if not problem.ridge and norm(moments) > ROUNDING * max(1.0, problem.scale):
         return at.loss  # the wanted table is such a p′ itself
-    divergence = sum(_divergence(p - size * b, p) for p, b in zip(at.reached, bend, strict=True))
+    divergence = sum(_divergence(p, size * share) for p, share in zip(at.reached, shares, strict=True))
     return min(at.loss, divergence + (problem.price(moments) if problem.ridge else 0.0))
 
 
-def _divergence(a: Floats, b: Floats) -> float:
-    """Σ KL(a ‖ b), as a sum of terms that are not negative: a·log(a/b) − a + b, for rows of equal sums."""
-    safe = np.where(b > 0, b, 1.0)
-    ratio = np.where(b > 0, a / safe - 1, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        grown = (1 + ratio) * np.log1p(ratio)
-    return float(np.sum(b * (np.where(ratio > -1, grown, 0.0) - ratio)))
+def _divergence(p: Floats, share: Floats) -> float:
+    """Σ KL(p · (1 − share) ‖ p), as a sum of terms that are not negative, for rows of equal sums."""
+    return float(np.vdot(p, (1 - share) * np.log1p(-share) + share))
 
 
 # linear algebra -----------------------------------------------------------------------------------
@@ -365,15 +370,15 @@ def conjugate_gradients(
 
     From 0, so that x has no part that the product takes to 0; ends where only such parts are left, which are rounding.
     """
-    x, residual = np.zeros_like(goal), goal.copy()
+    x, residual = np.zeros(goal.shape), goal.copy()
     ready = inverse(residual)
     direction = ready.copy()
-    energy = float(np.vdot(residual, ready))
-    n_products, steepest = 0, 0.0
-    while n_products < most and energy > 0 and float(np.vdot(residual, residual)) > tolerance**2:
+    energy = inner(residual, ready)
+    n_products, steepest, enough = 0, 0.0, tolerance**2
+    while n_products < most and energy > 0 and (energy if ready is residual else inner(residual, residual)) > enough:
         bent = product(direction)
-        curvature = float(np.vdot(direction, bent))
-        steep = curvature / float(np.vdot(direction, direction))
+        curvature = inner(direction, bent)
+        steep = curvature / inner(direction, direction)
         steepest = max(steepest, steep)
         if not steep > FLAT * steepest:
             break
@@ -382,8 +387,18 @@ def conjugate_gradients(
         bent *= length
         residual -= bent
         ready = inverse(residual)
-        energy, before = float(np.vdot(residual, ready)), energy
+        energy, before = inner(residual, ready), energy
         direction *= energy / before
         direction += ready
         n_products += 1
     return x, n_products
+
+
+def inner(a: Floats, b: Floats) -> float:
+    """Σ a·b."""
+    return float(a.ravel().dot(b.ravel()))
+
+
+def norm(a: Floats) -> float:
+    """√Σ a²."""
+    return math.sqrt(inner(a, a))

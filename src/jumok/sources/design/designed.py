@@ -25,7 +25,7 @@ from ...trace import Floats, Heads, Source, Trace, frozen
 from .convex import solve
 from .least_change import least_change
 from .low_rank import low_rank, rank_of
-from .problem import Problem, Rows, Tables, basis, softmax
+from .problem import TINY, Point, Problem, Rows, Tables, basis, softmax
 from .wishes import Wish, wishes
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Design", "HeadFound", "design"]
 
 RIDGE = 1e-8
-TINY = np.finfo(float).tiny
 ROUNDED = 1e-10  # a split that reaches the optimum this well is kept
 NOTHING = 1e-12  # of the largest entry: what is below, and changes no weight by more, is rounding
 MOST_WIDTH = 4096
@@ -42,7 +41,7 @@ LEAST, LARGEST = 1e-9, 1e9  # the largest number of an array
 EXACT = 1e-7  # the largest difference at which a table counts as reached
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeadFound:
     """How the search of one head ended.
 
@@ -50,7 +49,8 @@ class HeadFound:
     bound : no W_Q and W_K of any width have less, nats (proven: see ``convex``)
     gap : loss − bound: how far from the best possible this could be at most
     gradient : the norm of the gradient, nats, in coordinates in which the embeddings have unit size
-    rank : of M = W_Q W_Kᵀ at the full optimum;  limited : True where d_k is less than that
+    optimum : M = W_Q W_Kᵀ, or its free side, without a limit on d_k, in coordinates in which ``rank`` shows
+    limited : True where d_k is less than its rank
     ridge : ρ of the ridge ρ/2·‖W − near‖² that was added, 0 where no allowed cell is wanted at 0
     split : "identity" (W_K = I), "balanced" (singular vectors of M, each side √σ), or "given" (one side was fixed)
     steps : of Newton's method;  finished : False where it was stopped
@@ -60,12 +60,17 @@ class HeadFound:
     bound: float
     gap: float
     gradient: float
-    rank: int
+    optimum: Floats
     limited: bool
     ridge: float
     split: str
     steps: int
     finished: bool
+
+    @cached_property
+    def rank(self) -> int:
+        """Of the optimum without a limit on d_k."""
+        return rank_of(self.optimum)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,26 +292,26 @@ class _Task:
         began = None if start is None else problem.from_weights(start - near)
         report = None if progress is None else lambda step, loss, gap: progress(head, step, loss, gap)
         found = solve(problem, began, report)
-        w, loss, limited = least_change(problem, found.w), found.loss, False
-        rank = rank_of(near + problem.as_weights(w))
-        if not self.fixed and rank > self.d_k:  # then near cannot be kept
-            form, near = near + problem.as_weights(w), np.zeros_like(near)
+        at, loss, limited = least_change(problem, found.at), found.loss, False
+        form = near + problem.as_weights(at.w)
+        if not self.fixed and self.d_k < self.d_model and rank_of(form) > self.d_k:  # then near cannot be kept
+            near = np.zeros_like(near)
             problem = self.problem(head, near)
-            began = problem.from_weights(form)
+            at = problem.point(problem.from_weights(form))
             if problem.ridge and self.near[head].any():  # the ridge was around near: another problem, another bound
-                found = solve(problem, began, report)
-                began, loss = found.w, found.loss
-            w = least_change(problem, began)
-            rank = rank_of(w)
-            if rank > self.d_k:
-                w, limited = low_rank(problem, w, self.d_k), True
-                loss = problem.point(w).loss
-        w_q, w_k, split, is_kept = self._split(problem, near, w, head)
+                found = solve(problem, at.w, report)
+                at, loss = found.at, found.loss
+            at = least_change(problem, at)
+            form = at.w
+            if rank_of(form) > self.d_k:
+                at, limited = problem.point(low_rank(problem, at.w, self.d_k)), True
+                loss = at.loss
+        w_q, w_k, split, is_kept = self._split(problem, near, at, head)
         w_q, w_k = self._tidied((w_q, w_k), head)
-        loss = loss if is_kept else max(0.0, loss + self._lost(problem, w, (w_q, w_k), head))
+        loss = loss if is_kept else max(0.0, loss + self._lost(problem, at, (w_q, w_k), head))
         bound = max(0.0, found.loss - found.gap)
         return w_q, w_k, HeadFound(
-            loss, bound, max(0.0, loss - bound), found.gradient, rank, limited, problem.ridge, split, found.steps,
+            loss, bound, max(0.0, loss - bound), found.gradient, form, limited, problem.ridge, split, found.steps,
             found.finished,
         )  # fmt: skip
 
@@ -318,10 +323,10 @@ class _Task:
         for s in self.sentences:
             asks, read = self.vectors(s, head)
             wish = s.wishes[head]
-            wanted = list(wish.rows)
-            base = scale * (asks[wanted] @ near @ read.T) + bias_of(s, head, wanted)
-            table = np.where(s.allowed[wanted], wish.table[wanted], 0.0)
-            rows.append(Rows(asks[wanted], read, np.where(s.allowed[wanted], base, -np.inf), table))
+            wanted = np.array(wish.rows, dtype=np.int64)
+            asks = asks[wanted]
+            base = scale * (asks @ near @ read.T) + bias_of(s, head, wanted)
+            rows.append(Rows(asks, read, np.where(s.allowed[wanted], base, -np.inf), wish.table[wanted]))
         return Problem(rows, scale, self.ridge if zeros else 0.0)
 
     def vectors(self, s: Sentence, head: int) -> tuple[Floats, Floats]:
@@ -344,9 +349,9 @@ class _Task:
         pairs = zip(*(np.split(side, self.n_heads, axis=1) for side in sides), strict=True)
         return [np.asarray({"w_k": q, "w_q": k.T, None: q @ k.T}[self.fixed]) for q, k in pairs]
 
-    def _split(self, problem: Problem, near: Floats, w: Floats, head: int) -> tuple[Floats, Floats, str, bool]:
+    def _split(self, problem: Problem, near: Floats, at: Point, head: int) -> tuple[Floats, Floats, str, bool]:
         """W_Q and W_K of near + w, how they were told apart, and whether they give what w does but for rounding."""
-        form = near + problem.as_weights(w)
+        form = near + problem.as_weights(at.w)
         sides: tuple[Floats, Floats]
         if self.given is not None:
             sides = (self.given[head], form.T) if self.fixed == "w_q" else (form, self.given[head])
@@ -354,16 +359,16 @@ class _Task:
         split = "identity" if self.identity is not None and np.array_equal(near, self.identity) else "balanced"
         keeps = split == "identity"
         sides = (form, np.asarray(np.eye(self.d_model))) if keeps else balanced(form, self.d_k)
-        goal = problem.point(w).reached
-        if _off(self.reach(sides, head), goal) <= ROUNDED:
+        off = _off(self.reach(sides, head), at.reached)
+        if off <= ROUNDED:
             return *sides, split, True
-        careful = _careful_split(np.concatenate([s.x for s in self.sentences]), problem, near, w, self.d_k)
-        better = _off(self.reach(careful, head), goal) < _off(self.reach(sides, head), goal)
+        careful = _careful_split(np.concatenate([s.x for s in self.sentences]), problem, near, at.w, self.d_k)
+        better = _off(self.reach(careful, head), at.reached) < off
         return (*careful, "balanced", False) if better else (*sides, split, False)
 
-    def _lost(self, problem: Problem, w: Floats, sides: tuple[Floats, Floats], head: int) -> float:
+    def _lost(self, problem: Problem, at: Point, sides: tuple[Floats, Floats], head: int) -> float:
         """How much further off W_Q and W_K are than the w they were made of, nats; 0 but for rounding."""
-        goal, made = problem.point(w).reached, self.reach(sides, head)
+        goal, made = at.reached, self.reach(sides, head)
         if _off(made, goal) <= ROUNDED:
             return 0.0
         logs = [np.log(np.maximum(g, TINY) / np.maximum(m, TINY)) for g, m in zip(goal, made, strict=True)]
@@ -372,10 +377,10 @@ class _Task:
     def _tidied(self, sides: tuple[Floats, Floats], head: int) -> tuple[Floats, Floats]:
         """The sides with 0 where an entry is nothing but rounding, so that they can be read; a given side as it is."""
         q, k = (
-            side if self.fixed == name else np.where(np.abs(side) > NOTHING * np.abs(side).max(initial=0.0), side, 0.0)
+            side if self.fixed == name else _without_rounding(side)
             for name, side in zip(("w_q", "w_k"), sides, strict=True)
         )
-        if np.array_equal(q, sides[0]) and np.array_equal(k, sides[1]):
+        if q is sides[0] and k is sides[1]:
             return sides
         return (q, k) if _off(self.reach((q, k), head), self.reach(sides, head)) <= NOTHING else sides
 
@@ -384,7 +389,7 @@ class _Task:
         scale = self.sentences[0].rule.scale_for(self.d_k)
         tables = []
         for s in self.sentences:
-            rows = list(s.wishes[head].rows)
+            rows = np.array(s.wishes[head].rows, dtype=np.int64)
             scores = scale * ((s.x[rows] @ sides[0]) @ (s.x @ sides[1]).T) + bias_of(s, head, rows)
             tables.append(softmax(np.where(s.allowed[rows], scores, -np.inf)))
         return tables
@@ -396,6 +401,12 @@ def wanted_of(s: Sentence) -> list[dict[str, dict[str, float]]]:
         {str(i): {str(j): float(a) for j, a in enumerate(wish.table[i]) if s.allowed[i, j]} for i in wish.rows}
         for wish in s.wishes
     ]
+
+
+def _without_rounding(side: Floats) -> Floats:
+    size = np.abs(side)
+    nothing = size <= NOTHING * size.max(initial=0.0)
+    return np.where(nothing, 0.0, side) if side[nothing].any() else side
 
 
 def _off(tables: Tables, goal: Tables) -> float:
@@ -434,7 +445,7 @@ def balanced(form: Floats, width: int) -> tuple[Floats, Floats]:
     return w_q * signs, w_k * signs
 
 
-def bias_of(s: Sentence, head: int, queries: Sequence[int]) -> Floats:
+def bias_of(s: Sentence, head: int, queries: Sequence[int] | npt.NDArray[np.int64]) -> Floats:
     """(query, key) The position bias of a head; 0 where there is none."""
     n = len(s.tokens)
     if s.rule.bias is None:

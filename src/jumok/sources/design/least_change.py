@@ -13,7 +13,7 @@ import numpy as np
 
 from ...trace import Floats
 from .convex import MOST_WHOLE, conjugate_gradients, nearest, whole_hessian
-from .problem import RANK_TOLERANCE, Problem, Tables, centred, covariance
+from .problem import RANK_TOLERANCE, Point, Problem, Tables, centred, covariance
 
 __all__ = ["least_change"]
 
@@ -22,19 +22,20 @@ TOLERANCE = 1e-13
 MOST_PRODUCTS = 1000
 
 
-def least_change(problem: Problem, w: Floats) -> Floats:
-    """The w with the scores of this one, up to a constant a row, whose W is least in the embeddings' coordinates.
+def least_change(problem: Problem, at: Point) -> Point:
+    """The point with the scores of this one, up to a constant a row, whose W is least in the embeddings' coordinates.
 
-    With many unknowns, Ctrl-C leaves w as it is.
+    With many unknowns, Ctrl-C leaves the point as it is.
     """
-    if not w.size or not problem.masked or problem.ridge:
-        return w
-    if w.size <= MOST_WHOLE:
-        return _by_null_space(problem, w)
+    if not at.w.size or not problem.masked or problem.ridge:
+        return at
+    if at.w.size <= MOST_WHOLE:
+        return problem.point(_by_null_space(problem, at.w))
+    least = _within if problem.left.rank == problem.n_rows else _grown
     try:
-        return _within(problem, w) if problem.left.rank == problem.n_rows else _grown(problem, w)
+        return problem.point(least(problem, at.w))
     except KeyboardInterrupt:
-        return w
+        return at
 
 
 def _by_null_space(problem: Problem, w: Floats) -> Floats:

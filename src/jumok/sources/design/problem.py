@@ -10,7 +10,10 @@ of a sentence share adds the same to every score of a row, and softmax does not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,11 +22,14 @@ import numpy.typing as npt
 
 from ...trace import Floats
 
-__all__ = ["Basis", "Point", "Problem", "Rows", "Tables", "basis", "centred", "covariance", "softmax"]
+__all__ = ["TINY", "Basis", "Point", "Problem", "Rows", "Tables", "basis", "centred", "covariance", "softmax"]
 
 Tables = Sequence[Floats]  # one (row, key) table a sentence
 LEAST = np.finfo(float).min  # the lowest finite score
+TINY = 1e-300  # stands for 0 where something is divided by it, or its logarithm is taken
 RANK_TOLERANCE = 1e-11  # of the largest singular value: directions below it are rounding
+TALL = 1.5  # times as many vectors as directions
+EVEN = 1e-3  # of the largest squared singular value: with none below, no digit that counts is lost in the squares
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,12 @@ class Rows:
         """(row, key) True where the key may be read."""
         return self.base > -np.inf
 
-    @property
+    @cached_property
+    def masked(self) -> bool:
+        """True where some row may not read every key."""
+        return not self.allowed.all()
+
+    @cached_property
     def even(self) -> Floats:
         """(row, key) The same weight on every key that may be read."""
         return np.asarray(self.allowed / self.allowed.sum(axis=1, keepdims=True))
@@ -69,9 +80,17 @@ class Basis:
 
 
 def basis(vectors: Floats) -> Basis:
-    """The directions of some vectors (vector, d), without those that are only rounding."""
+    """The directions of some vectors (vector, d), without those that are only rounding.
+
+    Of many vectors that differ well in every direction, by their d × d products: squared sizes lose nothing there.
+    """
+    if len(vectors) > TALL * vectors.shape[1]:
+        squares, directions = np.linalg.eigh(np.dot(vectors.T, vectors))
+        if squares[0] > EVEN * squares[-1]:
+            sizes = np.sqrt(squares)
+            return Basis(np.dot(vectors, directions / sizes), sizes, directions)
     white, sizes, directions = np.linalg.svd(vectors, full_matrices=False)
-    rank = int(np.sum(sizes > RANK_TOLERANCE * max(sizes[0], np.finfo(float).tiny))) if len(sizes) else 0
+    rank = np.count_nonzero(sizes > RANK_TOLERANCE * sizes.max(initial=TINY))
     return Basis(white[:, :rank], sizes[:rank], directions[:rank].T)
 
 
@@ -88,7 +107,8 @@ class Problem:
     """Wanted rows of one or several sentences under one W, in white coordinates.
 
     ``w`` below is always (direction of left, direction of right). ridge : ρ in ρ/2 · ‖W − start‖², Frobenius, in the
-    coordinates of the embeddings; 0 where every allowed cell is wanted above 0.
+    coordinates of the embeddings; 0 where every allowed cell is wanted above 0. masked : True where some row may not
+    read every key of its sentence.
     """
 
     def __init__(self, rows: Sequence[Rows], scale: float, ridge: float = 0.0) -> None:
@@ -96,15 +116,16 @@ class Problem:
         self.scale = scale
         self.ridge = ridge
         self.left = basis(np.concatenate([r.left for r in rows]))
-        self.right = basis(np.concatenate([r.right - r.right.mean(axis=0) for r in rows]))
+        self.right = basis(np.concatenate([r.right - r.right.sum(axis=0) / len(r.right) for r in rows]))
         self._lefts = _split(self.left.white, [len(r.left) for r in rows])
         self._rights = _split(self.right.white, [len(r.right) for r in rows])
-        self._scaled = [(scale * left, right) for left, right in zip(self._lefts, self._rights, strict=True)]
-        self._stretch = 1 / np.outer(self.left.sizes, self.right.sizes) ** 2  # of ‖·‖² in the embeddings' coordinates
-        self._sides = [(left, right, left.T.copy(), right.T.copy()) for left, right in self._scaled]
+        self._sides = [
+            (scale * left, right, scale * left.T, right.T)
+            for left, right in zip(self._lefts, self._rights, strict=True)
+        ]
         self._ones = [np.ones(len(right)) for right in self._rights]
-        self._masked = any(not r.allowed.all() for r in rows)
-        self.entropy = sum(float(_entropy(r.wanted).sum()) for r in rows)
+        self.masked = any(r.masked for r in rows)
+        self.entropy = -sum(float(np.vdot(r.wanted, np.log(np.maximum(r.wanted, TINY)))) for r in rows)  # 0·log 0 = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -116,10 +137,10 @@ class Problem:
         """The number of wanted rows."""
         return len(self.left.white)
 
-    @property
-    def masked(self) -> bool:
-        """True where some wanted row may not read every key of its sentence."""
-        return self._masked
+    @cached_property
+    def _stretch(self) -> Floats:
+        """(direction of left, direction of right) What ‖·‖² in the coordinates of the embeddings makes of each square of w."""
+        return np.asarray(1 / np.outer(self.left.sizes, self.right.sizes) ** 2)
 
     @property
     def roomy(self) -> bool:
@@ -133,14 +154,14 @@ class Problem:
 
     def linear(self, w: Floats) -> Tables:
         """(row, key) What w adds to the scaled scores."""
-        return [left @ w @ right.T for left, right in self._scaled]
+        return [np.dot(np.dot(left, w), right_t) for left, _, _, right_t in self._sides]
 
     def adjoint(self, tables: Tables) -> Floats:
         """The transpose of ``linear``: ⟨tables, linear(w)⟩ = ⟨adjoint(tables), w⟩."""
-        total = np.zeros(self.shape)
-        for (left, right), table in zip(self._scaled, tables, strict=True):
-            total += left.T @ table @ right
-        return total
+        parts = (
+            np.dot(left_t, np.dot(table, right)) for (_, right, left_t, _), table in zip(self._sides, tables, strict=True)
+        )
+        return functools.reduce(operator.iadd, parts)
 
     def point(self, w: Floats) -> Point:
         """What w reaches, and how far that is from the wanted table."""
@@ -181,8 +202,7 @@ class Problem:
         parts = [(*sides, p, np.dot(p, sides[1])) for sides, p in zip(self._sides, reached, strict=True)]
         ones = np.ones(self.right.rank)
 
-        def product(step: Floats) -> Floats:
-            total = self.pull(step) if self.ridge else None
+        def bent(step: Floats) -> Iterator[Floats]:
             for left, right, left_t, right_t, p, mean in parts:
                 asked = np.dot(left, step)
                 moved = np.dot(asked, right_t)
@@ -190,12 +210,11 @@ class Problem:
                 covariance = np.dot(moved, right)
                 asked *= mean
                 covariance -= np.dot(asked, ones)[:, None] * mean
-                bent = np.dot(left_t, covariance)
-                total = bent if total is None else np.add(total, bent, out=total)
-            assert total is not None  # there is a sentence
-            return np.asarray(total)
+                yield np.dot(left_t, covariance)
+            if self.ridge:
+                yield self.pull(step)
 
-        return product
+        return lambda step: functools.reduce(operator.iadd, bent(step))
 
     def as_weights(self, w: Floats) -> Floats:
         """(d_left, d_right) w in the coordinates of the embeddings."""
@@ -220,6 +239,8 @@ def softmax(scores: Floats) -> Floats:
 
 def centred(rows: Rows, table: Floats) -> Floats:
     """(row, key) Less the mean over the keys that the row may read, and 0 elsewhere: what softmax sees of scores."""
+    if not rows.masked:
+        return np.asarray(table - table.sum(axis=1, keepdims=True) / table.shape[1])
     kept = np.where(rows.allowed, table, 0.0)
     mean = kept.sum(axis=1, keepdims=True) / rows.allowed.sum(axis=1, keepdims=True)
     return np.where(rows.allowed, kept - mean, 0.0)
@@ -231,11 +252,6 @@ def covariance(weights: Floats, table: Floats) -> Floats:
     return np.asarray(moved - weights * moved.sum(axis=-1, keepdims=True))
 
 
-def _entropy(wanted: Floats) -> Floats:
-    """(row,) −Σ a·log a, with 0·log 0 = 0."""
-    return np.asarray(-np.sum(wanted * np.log(np.where(wanted > 0, wanted, 1.0)), axis=-1))
-
-
 def _split(stacked: Floats, lengths: Sequence[int]) -> list[Floats]:
-    ends = np.cumsum(lengths).tolist()
+    ends = itertools.accumulate(lengths)
     return [np.ascontiguousarray(stacked[end - length : end]) for end, length in zip(ends, lengths, strict=True)]

@@ -115,37 +115,33 @@ def _number(weight: Any, query: Any, key: Any) -> float:
 
 def _wish(said: Floats, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_]) -> Wish:
     given = ~np.isnan(said)
-    rows = np.flatnonzero(given.any(axis=1))
-    weights, given, may = np.where(given, said, 0.0)[rows], given[rows], allowed[rows]
+    asked = given.any(axis=1)
+    weights = np.where(given, said, 0.0)
     totals = weights.sum(axis=1)
-    for at in np.flatnonzero(_wrong(weights, totals, given, may)):
-        _refuse(said[rows[at]], int(rows[at]), tokens, may[at])
-    left_out = may & ~given
-    n_left_out = left_out.sum(axis=1)
+    left_out = allowed & ~given
+    n_left_out = np.where(asked, left_out.sum(axis=1), 0)
+    for query in np.flatnonzero(asked & _wrong(weights, totals, n_left_out, allowed)).tolist():
+        _refuse(said[query], query, tokens, allowed[query])
     shares = np.where(np.abs(totals - 1) <= SLACK, 0.0, np.maximum(0.0, 1 - totals)) / np.maximum(1, n_left_out)
-    wanted = np.where(left_out, shares[:, None], np.where(may, weights, 0.0))
-    whole = wanted.sum(axis=1, keepdims=True)
-    for at in np.flatnonzero(whole[:, 0] == 0):
-        _refuse_forbidden(int(rows[at]), tokens)
-    table = np.full(said.shape, np.nan)
-    table[rows] = wanted / whole
+    wanted = weights * allowed + shares[:, None] * left_out
+    whole = np.where(asked, wanted.sum(axis=1), np.nan)
+    for query in np.flatnonzero(whole == 0).tolist():
+        _refuse_forbidden(query, tokens)
+    zeros = allowed & (wanted == 0) & asked[:, None]
+    forbidden = np.argwhere((weights > 0) & ~allowed).tolist()
     return Wish(
-        table,
-        tuple(rows.tolist()),
-        {int(rows[at]): float(shares[at]) for at in np.flatnonzero(n_left_out)},
-        tuple((int(rows[at]), int(key)) for at, key in zip(*np.nonzero(may & (wanted == 0)), strict=True)),
-        tuple(
-            (int(rows[at]), int(key), float(weights[at, key]))
-            for at, key in zip(*np.nonzero(given & ~may & (weights > 0)), strict=True)
-        ),
+        wanted / whole[:, None],
+        tuple(np.flatnonzero(asked).tolist()),
+        {query: float(shares[query]) for query in np.flatnonzero(n_left_out).tolist()},
+        tuple((query, key) for query, key in np.argwhere(zeros).tolist()),
+        tuple((query, key, float(weights[query, key])) for query, key in forbidden),
     )
 
 
-def _wrong(weights: Floats, totals: Floats, given: npt.NDArray[np.bool_], may: npt.NDArray[np.bool_]) -> Any:
-    """(row,) True where a row cannot be what somebody wants."""
-    bad = np.any((weights < 0) | ~np.isfinite(weights), axis=1)
-    whole = ~np.any(may & ~given, axis=1)
-    return bad | (totals > 1 + SLACK) | (whole & (totals < 1 - SLACK)) | ~may.any(axis=1)
+def _wrong(weights: Floats, totals: Floats, n_left_out: npt.NDArray[Any], allowed: npt.NDArray[np.bool_]) -> Any:
+    """(query,) True where a row cannot be what somebody wants."""
+    bad = (weights.min(axis=1) < 0) | ~np.isfinite(totals)
+    return bad | (totals > 1 + SLACK) | ((n_left_out == 0) & (totals < 1 - SLACK)) | ~allowed.any(axis=1)
 
 
 def _refuse(row: Floats, query: int, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_]) -> None:
