@@ -19,7 +19,9 @@ __all__ = [
     "Design",
     "Example",
     "Explanation",
+    "History",
     "JumokError",
+    "Learned",
     "Picture",
     "Reading",
     "Rotary",
@@ -37,6 +39,7 @@ __all__ = [
     "draw",
     "errors",
     "explain",
+    "learn",
     "load",
     "positions",
     "scaling",
@@ -48,7 +51,9 @@ _HOME = {
     "Design": "sources.design.designed",
     "Example": "sources.example",
     "Explanation": "explanation.explanation",
+    "History": "history",
     "JumokError": "errors",
+    "Learned": "sources.learn.learned",
     "Picture": "picture.drawing",
     "Reading": "trace",
     "Rotary": "path.positions",
@@ -64,6 +69,7 @@ _HOME = {
     "design_values": "sources.design.values",
     "draw": "verbs",
     "explain": "explanation.explanation",
+    "learn": "verbs",
     "load": "verbs",
     "scaling": "measurement.spread",
     "widget": "verbs",
@@ -76,6 +82,7 @@ if TYPE_CHECKING:
     from .errors import JumokError as JumokError
     from .explanation.explanation import Explanation as Explanation
     from .explanation.explanation import explain as explain
+    from .history import History as History
     from .measurement.comparison import Comparison as Comparison
     from .measurement.spread import Scaling as Scaling
     from .measurement.spread import scaling as scaling
@@ -87,6 +94,7 @@ if TYPE_CHECKING:
     from .sources.design.designed import Design as Design
     from .sources.design.values import design_values as design_values
     from .sources.example import Example as Example
+    from .sources.learn.learned import Learned as Learned
     from .trace import Reading as Reading
     from .trace import Source as Source
     from .trace import Token as Token
@@ -96,6 +104,7 @@ if TYPE_CHECKING:
     from .verbs import compare as compare
     from .verbs import design as design
     from .verbs import draw as draw
+    from .verbs import learn as learn
     from .verbs import load as load
     from .verbs import widget as widget
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +19,12 @@ from .files import refuse_nameless, write_whole
 from .path.described import as_lists, described, restored
 from .trace import STAGES, Reading, Source, Token, Trace, layers_of
 
-__all__ = ["load", "parts", "save", "to_json"]
+if TYPE_CHECKING:
+    from .history import History
+
+__all__ = ["load", "opened", "parts", "save", "to_json", "unpacked", "write"]
+
+_Record = TypeVar("_Record")
 
 VERSION = 1
 SMALL = 20_000  # a JSON file carries all stages where a layer's whole table has at most this many numbers
@@ -32,9 +38,7 @@ def save(record: Trace | Reading, path: str | os.PathLike[str]) -> Path:
     refuse_nameless(path)
     suffix = Path(path).suffix.lower()
     if suffix == ".safetensors":
-        tensors, plain = parts(record)
-        metadata = {"format": "jumok", "version": str(VERSION), "record": json.dumps(plain, ensure_ascii=False)}
-        return write_whole(path, lambda name: _write_safetensors(name, tensors, metadata))
+        return write(path, *parts(record))
     if suffix == ".json":
         text = json.dumps(to_json(record), ensure_ascii=False, indent=1, allow_nan=False)
         return write_whole(path, lambda name: Path(name).write_text(text + "\n", encoding="utf-8"))
@@ -42,6 +46,12 @@ def save(record: Trace | Reading, path: str | os.PathLike[str]) -> Path:
         en=f"a record is saved as .safetensors or .json, got {Path(path).name!r}.",
         ko=f"기록은 .safetensors나 .json으로 저장하는데 {Path(path).name!r}이(가) 왔습니다.",
     )
+
+
+def write(path: str | os.PathLike[str], tensors: dict[str, Any], plain: dict[str, Any]) -> Path:
+    """Arrays by name and plain JSON as one ``.safetensors``, whole or not at all."""
+    metadata = {"format": "jumok", "version": str(VERSION), "record": json.dumps(plain, ensure_ascii=False)}
+    return write_whole(path, lambda name: _write_safetensors(name, tensors, metadata))
 
 
 def _write_safetensors(name: str, tensors: dict[str, Any], metadata: dict[str, str]) -> None:
@@ -116,10 +126,18 @@ def parts(record: Trace | Reading) -> tuple[dict[str, Any], dict[str, Any]]:
     return tensors, plain | ({"source": record.source.to_json()} if kind == "reading" else {})
 
 
-def load(path: str | os.PathLike[str]) -> Trace | Reading:
-    """A Trace or Reading that ``save`` wrote.
+def load(path: str | os.PathLike[str]) -> Trace | Reading | History:
+    """A Trace, a Reading or a History that was saved.
 
     Errors: ``SavedFileError`` for a file that is missing, truncated, foreign, hostile or of a later version.
+    """
+    return opened(path, unpacked)
+
+
+def opened(path: str | os.PathLike[str], made: Callable[[dict[str, Any], dict[str, Any]], _Record]) -> _Record:
+    """What ``made`` makes of the arrays and the plain JSON of a saved file.
+
+    Errors: as for ``load``.
     """
     from safetensors import SafetensorError
 
@@ -136,7 +154,7 @@ def load(path: str | os.PathLike[str]) -> Trace | Reading:
         ) from None
     plain = _record(name, metadata)
     try:
-        return _unpacked(tensors, plain)
+        return made(tensors, plain)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         inner = error.text("ko") if isinstance(error, JumokError) else _told(error)
         raise _wrong(
@@ -189,7 +207,12 @@ def _no_constant(text: str) -> Any:
     raise ValueError(f"{text} is not JSON")
 
 
-def _unpacked(tensors: dict[str, Any], plain: dict[str, Any]) -> Trace | Reading:
+def unpacked(tensors: dict[str, Any], plain: dict[str, Any]) -> Trace | Reading | History:
+    """The record that ``parts`` took apart."""
+    if plain["kind"] == "history":
+        from . import history
+
+        return history.unpacked(tensors, plain)
     _only(plain, {"kind", "tokens", "layers", "source"} if plain["kind"] == "reading" else {"kind", "tokens", "layers"})
     rows = [tuple(_token(entry) for entry in row) for row in plain["tokens"]]
     arrays: dict[str, dict[str, Any]] = {f"layers.{at}": {} for at in range(len(plain["layers"]))}

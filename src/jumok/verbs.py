@@ -11,6 +11,7 @@ from .errors import InputError, MissingExtra
 from .trace import Reading, Source, Token, Trace
 
 if TYPE_CHECKING:
+    from .history import History
     from .measurement.comparison import Comparison
     from .path.positions import Rotary
     from .picture.drawing import Picture
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
     from .sources.capture.capturing import Captured
     from .sources.design.designed import Design, Progress
     from .sources.example import Example
+    from .sources.learn.learned import Learned
+    from .sources.learn.training import Progress as LearnProgress
 
-__all__ = ["attend", "capture", "compare", "design", "draw", "load", "widget"]
+__all__ = ["attend", "capture", "compare", "design", "draw", "learn", "load", "widget"]
 
 
-def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading:
-    """What a name or a file holds: a packaged example, an example file, or a saved ``.safetensors``.
+def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading | History | Learned:
+    """What a name or a file holds: a packaged example, an example file, or a saved ``.safetensors``: a Trace, a Reading,
+    a recorded History, a trained model with its history (which is looked at without PyTorch, and used with it).
 
     >>> load("student").sentence
     'The student studies deep learning carefully.'
@@ -40,11 +44,21 @@ def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading:
     if Path(path_or_name).suffix.lower() == ".safetensors":
         from . import saved
 
-        return saved.load(path_or_name)
+        return saved.opened(path_or_name, _unpacked)
     _refuse_not_read_back(path_or_name)
     from .sources import example
 
     return example.load(path_or_name)
+
+
+def _unpacked(tensors: dict[str, Any], plain: dict[str, Any]) -> Trace | Reading | History | Learned:
+    if "learned" in plain:
+        from .sources.learn import learned
+
+        return learned.unpacked(tensors, plain)
+    from . import saved
+
+    return saved.unpacked(tensors, plain)
 
 
 def attend(
@@ -387,3 +401,60 @@ def _refuse_others(others: set[str], needed: set[str]) -> None:
             en=f"attend does not use {names} together with {way}. Leave it out.",
             ko=f"attend는 {way}와(과) 함께 {names}을(를) 쓰지 않습니다. 빼고 부르십시오.",
         )
+
+
+def learn(
+    task: Any,
+    steps: int | None = None,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    resume: bool = False,
+    n_layers: int | None = None,
+    n_heads: int | None = None,
+    d_model: int | None = None,
+    d_mlp: int | None = None,
+    norm: bool | None = None,
+    learning_rate: float | None = None,
+    batch: int | None = None,
+    progress: Callable[[LearnProgress], None] | None = None,
+) -> Learned:
+    """Train a small model on a task and keep how its W_Q, W_K, W_V and its attention came to be.
+
+    task : "student", "pronoun", "homonym", "subject-verb", "previous", "repeat" or "sort"; an Example with one wanted
+        table, or its file; a file of ``input<TAB>target`` lines (.tsv, .txt); pairs of texts, or a function that gives them
+    steps : updates in all; None for what the task needs
+    seed : of the first weights and of the batches; the same seed gives the same history, bit for bit, on the same machine
+    out : a ``.safetensors`` that is written every few seconds and at the end, each time whole or not at all
+    resume : True to go on from ``out``, to the same end as without a stop
+    n_layers, n_heads, d_model, d_mlp, norm : the model's sizes (1 to 3 layers, 1 to 4 heads); None for the task's own
+    learning_rate : the length of a step; batch : sequences a step
+    progress : called after each update with step, steps, loss and held-out accuracy
+
+    >>> learned = learn("previous", steps=3)
+    >>> learned.history.steps, learned.history.trace(step=0).n_tokens
+    ((0, 1, 2, 3), 12)
+
+    Sequences are learned by Adam, the rows of an example by plain gradient descent. Ctrl-C ends it early, with all so far.
+
+    Errors: ``UnknownName`` for a task; ``InputError`` for data that teach nothing, settings that do not fit, a loss that is
+    no number any more (the last good state is kept in ``out``), a ``resume`` with other settings; ``OutputError`` where
+    ``out`` cannot be written; ``MissingExtra`` without PyTorch.
+    """
+    from .sources.learn.learned import learn as learned
+
+    return learned(
+        task,
+        steps,
+        seed,
+        out,
+        resume=resume,
+        n_layers=n_layers,
+        n_heads=n_heads,
+        d_model=d_model,
+        d_mlp=d_mlp,
+        norm=norm,
+        learning_rate=learning_rate,
+        batch=batch,
+        progress=progress,
+    )

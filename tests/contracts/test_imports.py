@@ -8,7 +8,7 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "jumok"
 
-WAIST = {"door", "errors", "files", "path", "saved", "tokens", "trace", "words"}
+WAIST = {"door", "errors", "files", "history", "path", "saved", "tokens", "trace", "words"}
 MAKERS = {"nn", "sources"}
 READERS = {"explanation", "lessons", "measurement", "picture"}
 DOORS = {
@@ -30,6 +30,7 @@ MAY_USE = {
     "door": WAIST,
     "trace": WAIST,
     "saved": WAIST,
+    "history": WAIST,
     "variants": {"errors", "path"},
     **dict.fromkeys(MAKERS, WAIST | MAKERS),
     **dict.fromkeys(READERS, WAIST | READERS),

@@ -1,0 +1,60 @@
+"""The tasks by name, and tasks of one's own: a file of ``input<TAB>target``, or a generator of pairs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...trace import unknown_name
+from .. import example as examples
+from ..example import Example
+from .examples import WantedRows, of_example
+from .own import of_pairs, read_pairs
+from .sentences import homonym, pronoun, subject_verb
+from .sequences import previous, repeat, sort
+from .task import SequenceTask
+
+__all__ = ["TASKS", "task_of"]
+
+TASKS: Mapping[str, Callable[[], SequenceTask]] = {
+    "pronoun": pronoun,
+    "homonym": homonym,
+    "subject-verb": subject_verb,
+    "previous": previous,
+    "repeat": repeat,
+    "sort": sort,
+}
+NAMES = ("student", *TASKS)
+
+
+def task_of(task: Any) -> SequenceTask | WantedRows:
+    """A task from its name, a file, an example, pairs, or a generator of pairs.
+
+    Errors: ``UnknownName`` for a name that is none; ``InputError`` for pairs that teach nothing; ``ExampleError``.
+    """
+    if isinstance(task, (SequenceTask, WantedRows)):
+        return task
+    if isinstance(task, Example):
+        return of_example(task)
+    if isinstance(task, (str, os.PathLike)):
+        return _named(os.fspath(task))
+    if isinstance(task, Mapping) and "example" in task:
+        return of_example(examples.parse(task["example"]))
+    if isinstance(task, Mapping):
+        return of_pairs(task["pairs"], task["name"])
+    return of_pairs(task() if callable(task) else task, getattr(task, "__name__", "own"))
+
+
+def _named(name: str) -> SequenceTask | WantedRows:
+    if name in TASKS:
+        return TASKS[name]()
+    if name == "student":
+        return of_example(examples.load("student"))
+    suffix = Path(name).suffix.lower()
+    if suffix in (".tsv", ".txt"):
+        return of_pairs(read_pairs(name), Path(name).stem)
+    if suffix in (".yaml", ".yml"):
+        return of_example(examples.load(name))
+    raise unknown_name("task", "과제", name, (*NAMES, "my.tsv", "my.yaml"))
