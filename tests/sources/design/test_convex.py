@@ -176,7 +176,7 @@ def test_a_search_that_is_cut_short_says_how_far_it_may_be(monkeypatch, mask, ri
 def test_the_gap_is_small_only_where_the_gradient_is():
     task = task_of(np.random.default_rng(0), RULES["everything"](9), 9, 3)
     found = solve(task)
-    assert found.gradient < 1e-7
+    assert found.gradient < 1e-6
     assert found.gap < 1e-9
     assert found.loss > 0.1
 

@@ -222,7 +222,10 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
             step, n_products = conjugate_gradients(problem.hessian(best.reached), gradient, inverse, tolerance)
             promised = 0.5 * float(np.vdot(gradient, step))
             if promised <= near and tolerance <= enough:
-                bound = max(bound, best.loss - certificate(problem, best, gradient, step))
+                proven = certificate(problem, best, gradient, step)
+                bound = max(bound, best.loss - proven)
+                if proven >= best.loss:  # weights so small that no moment can be made good: then all must be equal
+                    enough = 0.3 * ROUNDING
             if progress is not None:
                 progress(at, best.loss, best.loss - bound)
             move = _polished if best.loss - bound <= 2 * near else _downhill
@@ -261,7 +264,8 @@ def certificate(problem: Problem, at: Point, gradient: Floats, step: Floats) -> 
     bend = _bent(problem, at.reached, step)
     if problem.repairable:
         ((left, right),) = problem.key_blocks()
-        bend[0] += left @ (gradient - problem.adjoint(bend)) @ right.T / problem.scale
+        repaired = bend[0] + left.dot(gradient - problem.adjoint(bend)).dot(right.T) / problem.scale
+        bend = [repaired] if (repaired < at.reached[0]).all() else bend
     shares = [b / np.maximum(p, TINY) for p, b in zip(at.reached, bend, strict=True)]
     most = max(float(share.max()) for share in shares)
     size = 1.0 if most < 1 else 0.99 / most  # a table is not negative

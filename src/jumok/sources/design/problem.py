@@ -85,10 +85,10 @@ def basis(vectors: Floats) -> Basis:
     Of many vectors that differ well in every direction, by their d × d products: squared sizes lose nothing there.
     """
     if len(vectors) > TALL * vectors.shape[1]:
-        squares, directions = np.linalg.eigh(np.dot(vectors.T, vectors))
+        squares, directions = np.linalg.eigh(vectors.T.dot(vectors))
         if squares[0] > EVEN * squares[-1]:
             sizes = np.sqrt(squares)
-            return Basis(np.dot(vectors, directions / sizes), sizes, directions)
+            return Basis(vectors.dot(directions / sizes), sizes, directions)
     white, sizes, directions = np.linalg.svd(vectors, full_matrices=False)
     rank = np.count_nonzero(sizes > RANK_TOLERANCE * sizes.max(initial=TINY))
     return Basis(white[:, :rank], sizes[:rank], directions[:rank].T)
@@ -154,12 +154,12 @@ class Problem:
 
     def linear(self, w: Floats) -> Tables:
         """(row, key) What w adds to the scaled scores."""
-        return [np.dot(np.dot(left, w), right_t) for left, _, _, right_t in self._sides]
+        return [left.dot(w).dot(right_t) for left, _, _, right_t in self._sides]
 
     def adjoint(self, tables: Tables) -> Floats:
         """The transpose of ``linear``: ⟨tables, linear(w)⟩ = ⟨adjoint(tables), w⟩."""
         parts = (
-            np.dot(left_t, np.dot(table, right)) for (_, right, left_t, _), table in zip(self._sides, tables, strict=True)
+            left_t.dot(table.dot(right)) for (_, right, left_t, _), table in zip(self._sides, tables, strict=True)
         )
         return functools.reduce(operator.iadd, parts)
 
@@ -171,7 +171,7 @@ class Problem:
             scores += r.base
             scores -= scores.max(axis=1)[:, None]
             grown = np.exp(scores)
-            total = grown @ ones
+            total = grown.dot(ones)
             grown /= total[:, None]
             reached.append(grown)
             if self.masked:
@@ -199,18 +199,18 @@ class Problem:
 
     def hessian(self, reached: Tables) -> Callable[[Floats], Floats]:
         """The Hessian of ``loss`` at what is reached, as a map of steps: where nearly all the time goes."""
-        parts = [(*sides, p, np.dot(p, sides[1])) for sides, p in zip(self._sides, reached, strict=True)]
+        parts = [(*sides, p, p.dot(sides[1])) for sides, p in zip(self._sides, reached, strict=True)]
         ones = np.ones(self.right.rank)
 
         def bent(step: Floats) -> Iterator[Floats]:
             for left, right, left_t, right_t, p, mean in parts:
-                asked = np.dot(left, step)
-                moved = np.dot(asked, right_t)
+                asked = left.dot(step)
+                moved = asked.dot(right_t)
                 moved *= p
-                covariance = np.dot(moved, right)
+                covariance = moved.dot(right)
                 asked *= mean
-                covariance -= np.dot(asked, ones)[:, None] * mean
-                yield np.dot(left_t, covariance)
+                covariance -= asked.dot(ones)[:, None] * mean
+                yield left_t.dot(covariance)
             if self.ridge:
                 yield self.pull(step)
 
