@@ -29,7 +29,7 @@ MATRICES = ("w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o")
 
 def _sealed(name: str, value: Any, ndim: int | None = None) -> Floats:
     """An array of finite or missing numbers, read-only."""
-    array = np.array(in_numpy(name, value))
+    array = np.array(in_numpy(name, value), order="C")  # safetensors writes memory as it lies
     if ndim is not None and array.ndim != ndim:
         raise ShapeError(
             en=f"{name} of a history expects {ndim} axes, got {array.ndim}: shape {array.shape}.",
@@ -75,7 +75,7 @@ class Probe:
     rules : (layer,) the rule of each layer
     arrays : (layer,) each name → (snapshot, …): ``x`` (snapshot, token, d_model) what entered the layer, or ``q``, ``k``,
         ``v`` (snapshot, head, token, d_head); ``gradient`` (snapshot, token, d_out), where it is known: dL/d(the layer's
-        output) of the loss on this sequence alone
+        output) of the loss on this sequence alone; or ``weights_gradient`` (snapshot, head, query, key) where it reads these
     query : the token whose row is worth looking at, or None;  reads : where the answer stands;  answer : what is asked for
     dimensions : (d_model,) names of the embedding dimensions, or None
     """
@@ -175,7 +175,7 @@ class History:
                 en=f"layer expects a position from 0 to {len(self.layers) - 1}, got {layer!r}.",
                 ko=f"layer에는 0부터 {len(self.layers) - 1}까지의 위치가 필요한데 {layer!r}이(가) 왔습니다.",
             )
-        arrays = {name: array[at] for name, array in told.arrays[layer].items() if name != "gradient"}
+        arrays = {name: array[at] for name, array in told.arrays[layer].items() if name in ("x", "q", "k", "v")}
         heads, of = self.layers[layer].heads(at), self.layers[layer]
         if "q" not in arrays:
             assert heads is not None
@@ -250,7 +250,7 @@ def parts(history: History) -> tuple[dict[str, Any], dict[str, Any]]:
             arrays: dict[str, Any] = {}
             rules.append(described(rule, arrays))
             arrays |= layer_arrays
-            tensors |= {f"probes.{number}.{at}.{name}": np.ascontiguousarray(array) for name, array in arrays.items()}
+            tensors |= {f"probes.{number}.{at}.{name}": array for name, array in arrays.items()}
         probes.append(
             {
                 "tokens": [[token.text, *(token.span or ())] for token in probe.tokens],

@@ -51,6 +51,7 @@ def save(record: Trace | Reading, path: str | os.PathLike[str]) -> Path:
 def write(path: str | os.PathLike[str], tensors: dict[str, Any], plain: dict[str, Any]) -> Path:
     """Arrays by name and plain JSON as one ``.safetensors``, whole or not at all."""
     metadata = {"format": "jumok", "version": str(VERSION), "record": json.dumps(plain, ensure_ascii=False)}
+    tensors = {name: np.asarray(array, order="C") for name, array in tensors.items()}  # it writes memory as it lies
     return write_whole(path, lambda name: _write_safetensors(name, tensors, metadata))
 
 
@@ -119,7 +120,7 @@ def parts(record: Trace | Reading) -> tuple[dict[str, Any], dict[str, Any]]:
             entry["dimensions"] = list(trace.dimensions)
         entry["source"] = trace.source.to_json()
         arrays |= {name: a for name in ("q", "k", "v", "x") if (a := getattr(trace, name)) is not None}
-        tensors |= {f"layers.{at}.{name}": np.ascontiguousarray(a) for name, a in arrays.items()}
+        tensors |= {f"layers.{at}.{name}": a for name, a in arrays.items()}
         layers.append(entry)
     kind = "reading" if isinstance(record, Reading) else "trace"
     plain = {"kind": kind, "tokens": rows, "layers": layers}

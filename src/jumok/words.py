@@ -318,7 +318,9 @@ def _ratio(filler: _Filler, value: float) -> str:
 
 _SPECS: dict[str, Any] = {
     "e": lambda _, a: shown(a),
+    "text": lambda _, a: a,
     "n": lambda _, a: number(a),
+    "b": lambda _, a: _bracketed(a),
     "pct": lambda _, a: percent(a),
     "int": lambda _, a: f"{int(a):,}",
     "dim": lambda f, name: f.dimension(name),
