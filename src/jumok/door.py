@@ -21,7 +21,7 @@ __all__ = ["Floats", "check_axes", "check_numbers", "frozen", "in_numpy", "tiles
 
 Floats = npt.NDArray[np.floating[Any]]
 
-TILE_BYTES = 4 * 2**20  # tables are made in tiles of queries of about this size
+TILE_BYTES = 2 * 2**20  # tables are made in tiles of queries of about this size: they stay in the processor's cache
 
 AXES = {
     "x": "(token, d_model)",
@@ -85,7 +85,8 @@ def in_numpy(name: str, value: Any) -> npt.NDArray[Any]:
             en=f"{name} is a masked array; what is masked would be read as if it were not. Try {name}.filled(0).",
             ko=f"{name}은(는) 가려진 값이 있는 배열(masked array)이라 가린 값까지 읽게 됩니다. 예: {name}.filled(0).",
         )
-    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+    is_bfloat16 = array.dtype.kind == "V" and array.dtype.name == "bfloat16"  # no kind of NumPy's own; names take time
+    return array.astype(np.float32) if is_bfloat16 else array
 
 
 def _may_change(array: Any) -> bool:
@@ -175,22 +176,27 @@ def _agree(name: str, axis: str, got: int, other: str, expected: int, shape: tup
 # sizes --------------------------------------------------------------------------------------------
 
 
-def check_numbers(t: Trace) -> None:
-    """Refuse, with the tokens' names, what would not be finite at some stage, whoever asks later."""
-    _check_scores(t, t.steps)
+def check_numbers(t: Trace) -> bool:
+    """Refuse, with the tokens' names, what would not be finite at some stage, whoever asks later.
+
+    True where numbers are so small that nobody has to look again; else some stages take care as they go.
+    """
+    sure = _check_scores(t, t.steps)
     _check_values(t, t.steps)
+    return sure
 
 
-def _check_scores(t: Trace, steps: Steps) -> None:
+def _check_scores(t: Trace, steps: Steps) -> bool:
     growth = t.rule.scale_for(t.d_head) / min(1.0, t.rule.softcap or 1.0)
     if fits(steps.q, steps.k, growth):  # a bias is small enough by itself
-        return
+        return True
     for head in range(t.n_heads):
         for rows in tiles(t.n_queries, t.n_keys * steps.q.dtype.itemsize):
             try:
                 steps.part([head], rows).scaled  # noqa: B018 (it refuses)
             except OverflowRefused as error:
                 _refuse_score(t, head, rows[error.row % len(rows)], error.column, error)
+    return False
 
 
 def _refuse_score(t: Trace, head: int, query: int, key: int, error: OverflowRefused) -> None:

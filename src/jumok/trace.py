@@ -175,6 +175,7 @@ class Trace:
     dimensions: tuple[str, ...] | None = None
     source: Source = Source()
     key_tokens: tuple[Token, ...] | None = None
+    _sure: bool = field(default=False, init=False)  # that q · k fits its number type, whichever is looked at
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -191,7 +192,7 @@ class Trace:
         if self.dimensions is not None:
             put(self, "dimensions", as_names("dimensions", self.dimensions))
         check_axes(self)
-        check_numbers(self)
+        put(self, "_sure", check_numbers(self))
 
     # sizes ------------------------------------------------------------------------------------
 
@@ -294,7 +295,7 @@ class Trace:
 
     def _part(self, heads: list[int] | None = None, queries: list[int] | None = None) -> Steps:
         w_o, b_o = (self.heads.w_o, self.heads.b_o) if self.heads else (None, None)
-        part = Steps(self.q, self.k, self.v, self.rule, w_o, b_o).part(heads, queries)
+        part = Steps(self.q, self.k, self.v, self.rule, w_o, b_o, sure=self._sure).part(heads, queries)
         q, k, v = (a.astype(np.float32) if a.dtype == np.float16 else a for a in (part.q, part.k, part.v))
         return dataclasses.replace(part, q=q, k=k, v=v)  # half precision is widened, after the choice
 
@@ -414,18 +415,26 @@ def layers_of(record: Trace | Reading) -> tuple[Trace, ...]:
 
 def _by_tiles(stage: str, part: Steps) -> npt.NDArray[Any]:
     """A stage, made for some queries at a time, so that only the result itself is large."""
-    n_queries = part.q.shape[1]
+    n_queries, n_keys = part.q.shape[1], part.k.shape[1]
     pieces = tiles(n_queries, _bytes("weights", part) // max(1, n_queries))
     if len(pieces) <= 1:
         made: npt.NDArray[Any] = getattr(part, stage)
         return made
-    first = getattr(part.part(None, pieces[0]), stage)
-    at = first.ndim - (3 if stage == "weighted_values" else 2)  # the axis of the queries
-    made = np.empty((*first.shape[:at], n_queries, *first.shape[at + 1 :]), first.dtype)
     for rows in pieces:
-        piece = first if rows is pieces[0] else getattr(part.part(None, rows), stage)
-        np.moveaxis(made, at, 0)[rows.start : rows.stop] = np.moveaxis(piece, at, 0)
+        some = part.part(None, rows)
+        piece = getattr(_until_last_read(some) if stage in ("weights", "mixed", "output") else some, stage)
+        at = piece.ndim - (3 if stage == "weighted_values" else 2)  # the axis of the queries
+        if rows is pieces[0]:
+            after = (n_keys,) if stage == "weights" else piece.shape[at + 1 :]
+            made = np.zeros((*piece.shape[:at], n_queries, *after), piece.dtype)
+        np.moveaxis(made, at, 0)[rows.start : rows.stop, ..., : piece.shape[-1]] = np.moveaxis(piece, at, 0)
     return made
+
+
+def _until_last_read(part: Steps) -> Steps:
+    """Without the keys that stand after all those that may be read: they have no weight."""
+    n_read = int(part.allowed.any(axis=0).nonzero()[0].max(initial=0)) + 1
+    return dataclasses.replace(part, k=part.k[:, :n_read], v=part.v[:, :n_read])
 
 
 def _bytes(stage: str, part: Steps) -> int:

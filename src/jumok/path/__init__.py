@@ -48,10 +48,11 @@ class Steps:
     b_o: ax.OutBias | None = None
     queries: ax.Queries | None = None  # where the queries stand; None: 0, 1, 2, …
     heads: tuple[int, ...] | None = None  # which heads these are; None: all
+    sure: bool = False  # True where a record has seen that q · k and the mixed values fit their number type
 
     @cached_property
     def scores(self) -> ax.Scores:
-        return dot(self.q, self.k)
+        return dot(self.q, self.k, self.sure)
 
     @cached_property
     def scaled(self) -> ax.Scaled:
@@ -71,7 +72,7 @@ class Steps:
 
     @cached_property
     def mixed(self) -> ax.Mixed:
-        return mixed(self.weights, self.v)
+        return mixed(self.weights, self.v, self.sure)
 
     @cached_property
     def output(self) -> ax.Output:

@@ -24,11 +24,12 @@ def weighted_values(weights: Weights, v: V) -> WeightedValues:
     return weights[..., None] * shared[..., None, :, :]
 
 
-def mixed(weights: Weights, v: V) -> Mixed:
+def mixed(weights: Weights, v: V, sure: bool = False) -> Mixed:
     """The values summed by weight: one vector a query and head.
 
     weights : (head, query, key)
     v : (kv_head, key, d_value); with fewer value heads, neighbouring query heads share one
+    sure : True where somebody has seen that the values fit their number type
 
     >>> import numpy as np
     >>> mixed(np.array([[[0.5, 0.5]]]), np.array([[[2.0], [4.0]]])).tolist()
@@ -40,7 +41,7 @@ def mixed(weights: Weights, v: V) -> Mixed:
     *lead, n_heads, n_queries, n_keys = weights.shape
     n_kv_heads, d_value = v.shape[-3], v.shape[-1]
     together = (*lead, n_kv_heads, n_heads // n_kv_heads * n_queries, n_keys)
-    y = matmul(xp.reshape(weights, together), v, "weights · v")
+    y = matmul(xp.reshape(weights, together), v, "weights · v", sure)
     return xp.reshape(y, (*lead, n_heads, n_queries, d_value))
 
 

@@ -51,8 +51,10 @@ def fits(a: Array, b: Array, factor: float = 1.0) -> bool:
     return size is None or size * max(1.0, factor) <= ceiling(a)
 
 
-def matmul(a: Array, b: Array, what: str = "product") -> Array:
+def matmul(a: Array, b: Array, what: str = "product", sure: bool = False) -> Array:
     """``a @ b``, always finite; refused, with the positions, where it cannot be.
+
+    sure : True where somebody has seen that it fits
 
     Sizes near the type's limit are first divided by powers of two, which is exact, so that no
     partial sum overflows on the way to a result that fits.
@@ -63,7 +65,7 @@ def matmul(a: Array, b: Array, what: str = "product") -> Array:
 
     Errors: ``OverflowRefused`` with the first row and column whose product is too large.
     """
-    if fits(a, b):
+    if sure or fits(a, b):
         return a @ b
     return _scaled_matmul(a, b, what)
 

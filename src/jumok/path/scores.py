@@ -9,11 +9,12 @@ from .products import ceiling, matmul, refuse_beyond
 __all__ = ["dot", "scaled"]
 
 
-def dot(q: Q, k: K) -> Scores:
+def dot(q: Q, k: K, sure: bool = False) -> Scores:
     """Every query with every key of its head: ``q · k``.
 
     q : (head, query, d_head)
     k : (kv_head, key, d_head); with fewer key heads, neighbouring query heads share one
+    sure : True where somebody has seen that q · k fits its number type
 
     >>> import numpy as np
     >>> dot(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 4.0], [0.0, 1.0]]])).tolist()
@@ -26,9 +27,9 @@ def dot(q: Q, k: K) -> Scores:
     *lead, n_heads, n_queries, d_head = q.shape
     n_kv_heads, n_keys = k.shape[-3], k.shape[-2]
     if n_kv_heads == n_heads:
-        return matmul(q, xp.matrix_transpose(k), "q · k")
+        return matmul(q, xp.matrix_transpose(k), "q · k", sure)
     together = (*lead, n_kv_heads, n_heads // n_kv_heads * n_queries, d_head)
-    scores = matmul(xp.reshape(q, together), xp.matrix_transpose(k), "q · k")
+    scores = matmul(xp.reshape(q, together), xp.matrix_transpose(k), "q · k", sure)
     return xp.reshape(scores, (*lead, n_heads, n_queries, n_keys))
 
 

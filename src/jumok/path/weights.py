@@ -25,14 +25,15 @@ def softmax(scaled: Scaled, allowed: Allowed, sink: Sink | None = None) -> Weigh
     """
     xp = array_namespace(scaled)
     allowed = xp.expand_dims(allowed, axis=-3)
-    least = -float(xp.finfo(scaled.dtype).max) / 2  # below every score
-    top = xp.max(xp.where(allowed, scaled, least), axis=-1, keepdims=True)
+    least = -float(xp.finfo(scaled.dtype).max) / 2  # so far below every score that its exp is 0
+    seen = xp.where(allowed, scaled, least)
+    top = xp.max(seen, axis=-1, keepdims=True)
+    nothing = top == least
     if sink is not None:
         sink = xp.astype(sink, scaled.dtype, copy=False)[:, None, None]
         top = xp.maximum(top, sink)
-    # A forbidden cell stands at the top (gap 0) while exp is taken: no overflow, no NaN in its gradient.
-    exp = xp.where(allowed, xp.exp(xp.where(allowed, scaled - top, 0.0)), 0.0)
+    exp = xp.exp(seen - top)
     total = xp.sum(exp, axis=-1, keepdims=True)
     if sink is not None:
         total = total + xp.exp(sink - top)
-    return exp / xp.where(total > 0, total, 1.0)
+    return exp / xp.where(nothing, float("inf"), total)
