@@ -86,13 +86,16 @@ def arranged(tensor: Any, axes: Axes, order: Sequence[Sequence[Atom]]) -> Any:
     order : for each axis wanted, its atoms; an axis that the tensor does not have gets size 1
     """
     plan = _planned(tuple(tensor.shape), axes.dims, tuple(tuple(dim) for dim in order))
-    pieces = tensor.reshape(plan.pieces).permute(plan.order).reshape(plan.apart)
-    return pieces.expand(plan.whole).reshape(plan.shape)
+    if plan.order != sorted(plan.order):
+        tensor = tensor.reshape(plan.pieces).permute(plan.order)
+    if plan.whole != plan.apart:
+        tensor = tensor.reshape(plan.apart).expand(plan.whole)
+    return tensor.reshape(plan.shape)
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """How ``arranged`` does it: cut into pieces, put them in order, drop those not wanted, make some whole, merge."""
+    """Cut into ``pieces``, put them in ``order``, drop those not wanted, make some ``whole``, merge to the ``shape``."""
 
     pieces: list[int]
     order: list[int]

@@ -92,10 +92,10 @@ class Interface:
         if sinks is not None:
             steps.append(Step("sinks", sinks))
         rows = sampled(n)
-        output = mixed[:, rows].transpose(1, 2)
+        output = mixed[:, rows].detach().transpose(1, 2)  # a copy already
         return Found(
             self.names[id(module)], self._run, compact(q).reshape(*lead, *q.shape[2:]), compact(k).reshape(*kv_lead, *k.shape[2:]),
-            compact(v).reshape(*kv_lead, *v.shape[2:]), compact(output).reshape(*lead, *output.shape[2:]), rows,
+            compact(v).reshape(*kv_lead, *v.shape[2:]), output.reshape(*lead, *output.shape[2:]), rows,
             axes.dims[:3], axes.dims[3], tuple(steps), "interface", scale=scale, causal=causal,
             training=bool(options.get("dropout")), joined=[*axes.dims[1], *axes.dims[2]],
         )  # fmt: skip

@@ -195,10 +195,12 @@ def _grouped(k: Floats, v: Floats) -> tuple[Floats, Floats]:
     """One of each run of heads whose keys and values are the same: shared heads are kept once."""
     n_heads = max(len(k), len(v))
     k, v = (one if len(one) == n_heads else np.broadcast_to(one, (n_heads, *one.shape[1:])) for one in (k, v))
+    if n_heads == 1 or not np.array_equal(k[0], k[1]):
+        return k, v
     for group in (g for g in range(n_heads, 1, -1) if n_heads % g == 0):
-        alike = ((one[::group], one[at::group]) for at in range(1, group) for one in (k, v))
-        if all(np.array_equal(first[0], other[0]) and np.array_equal(first, other) for first, other in alike):
-            return k[::group], v[::group]
+        first = slice(None, None, group)
+        if all(np.array_equal(one[first], one[at::group]) for one in (k, v) for at in range(1, group)):
+            return k[first], v[first]
     return k, v
 
 
@@ -230,8 +232,7 @@ def _kept(tokens: Sequence[Token], real: Flags) -> tuple[Token, ...]:
 
 
 def _numpy(tensor: Any) -> Any:
-    tensor = tensor.detach().cpu()
-    return (tensor.float() if "bfloat16" in str(tensor.dtype) else tensor).numpy()
+    return (tensor.float() if "bfloat16" in str(tensor.dtype) else tensor).numpy(force=True)
 
 
 def _own(array: Floats, real: Flags) -> Floats:
