@@ -14,6 +14,7 @@ from jumok.explanation import phrases
 from jumok.explanation.explanation import LIST_KINDS
 from jumok.sources.capture import cut_words
 
+OF_THE_DOOR = ("only.chosen", "only.silent")  # the head that nobody chose: on a page somebody did
 CUT_SENTENCES = ("cut", "way", "nothing", "numbers")  # the rest of a cut is tables on a page
 FILE = Path(__file__).parent / "src" / "explanation" / "phrases.json"
 
@@ -22,7 +23,7 @@ def text() -> str:
     """The file as it should be: one entry a line, so that a change of one sentence is one line of a diff."""
     tables = {
         "titles": phrases.SECTION_TITLES,
-        "phrases": phrases.PHRASES,
+        "phrases": {name: said for name, said in phrases.PHRASES.items() if name not in OF_THE_DOOR},
         "pieces": words.PIECES,
         "summary": phrases.SUMMARY,
         "stages": phrases.STAGE_PHRASES,

@@ -170,6 +170,46 @@ def test_a_saved_reading_is_read_again(decoder):
     assert not any(mark in said for mark in SPELLINGS)
 
 
+def test_an_explanation_of_many_heads_tells_one_and_how_to_see_others(decoder):
+    assert run("capture", "a cat sat", "--model", decoder, "-o", "a.safetensors").code == 0
+    short, long = (run("explain", "a.safetensors", "sat", *more).text for more in ([], ["--all-heads"]))
+    assert "Of 8 heads, head" in one_line(short)
+    assert len(short.splitlines()) < 150 < len(long.splitlines())
+    said = one_line(run("explain", "a.safetensors", "sat", "--layer", "1", "--head", "2", "--lang", "ko").text)
+    assert "이 층의 헤드 4개 가운데 2번 헤드(0부터 셉니다)만 봅니다" in said
+    assert (
+        "head 2 of which layer? Give the layer as well (--layer"
+        in run("explain", "a.safetensors", "--head", "2").message
+    )
+    assert "do not go together" in run("explain", "a.safetensors", "--head", "2", "--all-heads").message
+    assert "--head expects whole numbers" in run("explain", "a.safetensors", "--head", "x").message
+
+
+def test_a_page_has_the_cuts_that_were_asked_for_else_those_of_the_strongest_arrows(encoder, tmp_path):
+    def cuts(*more):
+        assert run("capture", CAT, "--model", encoder, "-o", "a.html", *more).code == 0
+        text = (tmp_path / "a.html").read_text(encoding="utf-8")
+        found = json.loads(text.split('id="jumok-model">')[1].split("</script>")[0])["cuts"]
+        return [(one["layer"], one["head"], one["query"], one["key"]) for one in found]
+
+    assert cuts("--cut", "1.2:it>cat", "--cut", "0.3", "--cut", "1.0:#4") == [
+        (1, 2, 9, 2),
+        (0, 3, None, None),
+        (1, 0, 4, None),
+    ]
+    text = run("capture", CAT, "--model", encoder).text.split("Strongest arrows")[1]
+    shown = [line.split()[1] for line in text.splitlines() if line.strip().startswith("- L")]
+    assert [f"L{layer}H{head}" for layer, head, _, _ in cuts()] == shown[:3]
+
+
+def test_a_page_of_a_slow_model_has_fewer_cuts(encoder, tmp_path, monkeypatch):
+    for name, n in (("LONG_S", 1), ("VERY_LONG_S", 0)):
+        monkeypatch.setattr(f"jumok.cli_capture.{name}", 0.0)
+        assert run("capture", CAT, "--model", encoder, "-o", "a.html").code == 0
+        text = (tmp_path / "a.html").read_text(encoding="utf-8")
+        assert len(json.loads(text.split('id="jumok-model">')[1].split("</script>")[0])["cuts"]) == n
+
+
 # compare ------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,8 @@ const EDITS = 12;
 /** Begin, where the documents are here, and small enough to be edited. */
 export function rehearse(model: Model, page: Document): void {
   const sent = model.get("documents") as readonly Sent[];
-  if (sent.some(({ bytes }) => bytes === null)) return; // too large: nothing is opened a second time
+  // too large, or of a second program: nothing is opened a second time
+  if (sent.some(({ bytes }) => bytes === null) || model.get("extension") !== null) return;
   const session = new Session(deaf(model), null);
   const desk = session.desk.value;
   const nowhere = page.createElement("div");

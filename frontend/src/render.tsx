@@ -2,6 +2,7 @@
 import { render as draw } from "preact";
 import { pageModel } from "./hosts/page";
 import type { Model } from "./hosts/model";
+import { extensionOf, type Extended } from "./extension";
 import { rehearse } from "./rehearsal";
 import { hashAddress, Session, type Address } from "./state";
 import { App } from "./views/app";
@@ -14,19 +15,32 @@ export function render({ model, el, address = null }: { model: Model; el: HTMLEl
   style.textContent = css;
   root.className = "jumok";
   el.append(style, root);
-  let session: Session;
-  try {
-    session = new Session(model, address);
-  } catch (error) {
+  let session: Session | null = null;
+  let isGone = false;
+  const failed = (error: unknown): void => {
     root.setAttribute("role", "alert");
     root.textContent = say(FRAME, "failed", "en", { reason: error instanceof Error ? error.message : String(error) });
-    return () => root.remove();
+  };
+  const open = (extended: Extended | null): void => {
+    if (isGone) return;
+    session = new Session(model, address, extended);
+    draw(<App session={session} />, root);
+    root.dataset.ready = "true";
+  };
+  const program = model.get("extension");
+  if (typeof program === "string") {
+    extensionOf(program).then((extension) => open(extension(model))).catch(failed);
+  } else {
+    try {
+      open(null);
+    } catch (error) {
+      failed(error);
+    }
   }
-  draw(<App session={session} />, root);
-  root.dataset.ready = "true";
   return () => {
+    isGone = true;
     draw(null, root);
-    session.dispose();
+    session?.dispose();
     root.remove();
     style.remove();
   };

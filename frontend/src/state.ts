@@ -8,6 +8,7 @@ import { SHOWN } from "./engine/record";
 import type { Window } from "./engine/map";
 import { packed, unpacked } from "./engine/address";
 import { edited, layersOf, Refused, sheetOf, type Edit, type Sheet } from "./engine/sheet";
+import type { Extended } from "./extension";
 import type { Model, Pairing, Sent } from "./hosts/model";
 import { solverOf, type Solver } from "./hosts/solver";
 import type { Mapping } from "./look/colours";
@@ -42,16 +43,23 @@ export class Desk {
   /** As before the last edit, to mark what changed; null where nothing was edited. */
   readonly before = signal<readonly Layer[] | null>(null);
   readonly #here: Map<number, Signal<Layer | null>> = new Map();
+  readonly #document: Document;
 
-  constructor(readonly document: Document) {
-    const layers = isSmall(document) ? document.facts.map((_, at) => document.layer(at)) : [];
-    const here = layers.filter((layer): layer is Layer => !(layer instanceof Promise));
-    this.original = here.length > 0 && here.length === document.facts.length ? sheetOf(here) : null;
+  /** `moving`: a document that becomes another one, such as the next step of a training; it cannot be edited. */
+  constructor(document: Document, readonly moving: ReadonlySignal<Document> | null = null) {
+    this.#document = document;
+    const here = moving === null && isSmall(document) ? hereOf(document) : null;
+    this.original = here && sheetOf(here);
     this.sheet = signal(this.original);
     this.made = computed(() => {
+      if (moving !== null) return hereOf(moving.value);
       const sheet = this.sheet.value;
       return sheet === null ? null : sheet === this.original ? here : layersOf(sheet);
     });
+  }
+
+  get document(): Document {
+    return this.moving === null ? this.#document : this.moving.value;
   }
 
   /** A layer, or null while it is on its way (the signal tells when it has come). */
@@ -154,29 +162,30 @@ export class Session {
   readonly cuts: Cuts;
   /** The address carried changes that could not be read. */
   readonly isUnread = signal(false);
+  /** What a second program shows above the views; null where there is none. */
+  readonly extended: Extended | null;
   readonly #model: Model;
   readonly #opening: Choice;
   readonly #address: Address | null;
   #stop: (() => void)[] = [];
   #waiting: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(model: Model, address: Address | null) {
+  constructor(model: Model, address: Address | null, extended: Extended | null = null) {
     this.#model = model;
+    this.extended = extended;
     this.#address = address;
     this.hasAddress = address !== null;
     this.solver = solverOf(model);
     this.cuts = new Cuts(model);
     this.title = (model.get("title") as Readonly<Record<string, string>> | null | undefined) ?? null;
-    this.desks = documentsOf(model).map((document) => new Desk(document));
+    this.desks = extended?.desks ?? documentsOf(model).map((document) => new Desk(document));
     this.pairing = (model.get("comparison") as Pairing | null) ?? null;
     const told = this.#fitting(model.get("view"));
-    const choice = this.#openingOf(told);
-    this.#opening = choice;
-    this.choice = {
-      view: signal(choice.view), document: signal(choice.document), layer: signal(choice.layer),
-      head: signal(choice.head), query: signal(choice.query), key: signal(choice.key), stage: signal(choice.stage),
-      lang: signal(choice.lang), theme: signal(choice.theme), window: signal(choice.window),
-    };
+    const places = Object.entries(extended?.places ?? {});
+    for (const [name, at] of places) at.value = (told as Record<string, number | undefined>)[name] ?? at.value;
+    const own = this.#openingOf(told);
+    this.choice = { ...signalsOf(own), ...Object.fromEntries(places) };
+    this.#opening = this.chosen();
     this.desk = computed(() => this.desks[this.choice.document.value]);
     this.layer = computed(() => this.desk.value.layer(this.choice.layer.value));
     this.isComing = computed(() => this.layer.value === null);
@@ -315,6 +324,7 @@ export class Session {
       view: (value) => oneOf(VIEWS)(value) && (value !== "compare" || this.desks.length > 1), lang: oneOf(["en", "ko"]), theme: oneOf(THEMES), stage: oneOf(SHOWN),
       document: (value) => isPlace(value) && value < this.desks.length,
       layer: isPlace, head: isPlace, query: isPlace, key: isPlace, window: isWindow,
+      ...Object.fromEntries(Object.keys(this.extended?.places ?? {}).map((name) => [name, isPlace])),
     };
     const names = Object.keys(fits) as (keyof Choice)[];
     return Object.fromEntries(names.filter((name) => name in given && fits[name](given[name])).map((name) => [name, given[name]]));
@@ -372,14 +382,26 @@ function restored(text: string, original: Sheet | null): Sheet | null {
 }
 
 function plain(said: URLSearchParams): Record<string, unknown> {
-  const numbers = new Set(["document", "layer", "head", "query", "key"]);
-  const entries = [...said].map(([name, text]): [string, unknown] => [name, numbers.has(name) ? Number(text) : text]);
+  const entries = [...said].map(([name, text]): [string, unknown] => [name, /^\d+$/.test(text) ? Number(text) : text]);
   const made = Object.fromEntries(entries);
   if (typeof made.window === "string") {
     const [row, rows, column, columns] = made.window.split(",").map(Number);
     made.window = { row, rows, column, columns };
   }
   return made;
+}
+
+type Signals = { [Name in keyof Choice]: Signal<Choice[Name]> };
+
+function signalsOf(choice: Choice): Signals {
+  return Object.fromEntries(Object.entries(choice).map(([name, value]) => [name, signal(value)])) as unknown as Signals;
+}
+
+/** All layers, where none of them has to be brought first; null where there is no layer, or one has. */
+function hereOf(document: Document): readonly Layer[] | null {
+  const layers = document.facts.map((_, at) => document.layer(at));
+  const here = layers.filter((layer): layer is Layer => !(layer instanceof Promise));
+  return here.length > 0 && here.length === layers.length ? here : null;
 }
 
 /** Where the largest number stands; the first of several. */

@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { openDocument } from "../src/engine/container";
 import { rowOf } from "../src/engine/path";
 import { STAGES, type Lang, type Layer, type Stage } from "../src/engine/record";
-import { explainText, stageSentences } from "../src/explanation/explain";
+import { explainText, stageSentences, type Only } from "../src/explanation/explain";
 import { number, particle, percent, quoted, shown } from "../src/explanation/words";
 
 interface Cases {
@@ -41,8 +41,15 @@ function said({ file, pair, queries }: Cases["records"][number]) {
   const other = pair === null ? null : opened(pair).layers;
   return Array.from({ length: queries }, (_, query) => ({
     texts: LANGS.map((lang) => explainText(layers, query, lang, other, isReading)),
+    alone: LANGS.map((lang) => explainText(layers, query, lang, other, isReading, oneOf(layers, query))),
     stages: LANGS.map((lang) => STAGES.map((stage) => saidOfKeys(layers[0], stage, query, lang))),
   }));
+}
+
+/** A layer and a head, another one for every query. */
+function oneOf(layers: readonly Layer[], query: number): Only {
+  const layer = query % layers.length;
+  return { layer, head: query % layers[layer].q.heads };
 }
 
 /** What is said of every key that the explanation tells one by one, in some head. */

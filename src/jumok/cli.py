@@ -209,6 +209,10 @@ WORDS = {
     "head": ("Only this head, from 0.", "이 헤드만 (0부터 셈)."),
     "theme": ("Colours of the picture: light or dark.", "그림의 색: light 또는 dark."),
     "all": ("Every token.", "모든 토큰."),
+    "all_heads": (
+        "Every head of every layer (else one, where there are more than four).",
+        "모든 층의 모든 헤드 (없으면, 넷보다 많을 때 하나만).",
+    ),
     "values": (
         "Layers whose v a large page carries: 0,5 or all (.html).",
         "큰 페이지에 밸류를 담을 층: 0,5 또는 all (.html).",
@@ -355,7 +359,9 @@ def _commands(lang: str) -> click.Group:
     every = click.Option(["--all", "every"], is_flag=True, help=_("all", lang))
     _add(
         group, lang, _explain,
-        [example, tokens, click.Option(["--token"], multiple=True, metavar="T", help=_("token", lang)), every, layer, mask,
+        [example, tokens, click.Option(["--token"], multiple=True, metavar="T", help=_("token", lang)), every, layer,
+         click.Option(["--head"], metavar="N", help=_("head", lang)),
+         click.Option(["--all-heads"], is_flag=True, help=_("all_heads", lang)), mask,
          formats[0], formats[1], explain_output, lang_option],
     )  # fmt: skip
     _add_pictures(group, lang, [stage, token, layer, mask, lang_option], formats[0])
@@ -599,7 +605,7 @@ def _stages_json(layers: Sequence[Any], stages: Sequence[str], queries: list[int
 
 def _explain(
     lang: str, name: str, tokens: tuple[str, ...], token: tuple[str, ...], every: bool, layer: str | None,
-    mask: str | None, json: bool, markdown: bool, output: str | None,
+    head: str | None, all_heads: bool, mask: str | None, json: bool, markdown: bool, output: str | None,
 ) -> None:  # fmt: skip
     from .explanation.explanation import default_token, explain
     from .picture.labels import readable
@@ -610,12 +616,13 @@ def _explain(
             en=f"an explanation is written as .txt, .md or .json, not as {output!r}.",
             ko=f"설명은 .txt, .md, .json으로 저장합니다({output!r} 불가).",
         )
+    only = _head_of(head, all_heads)
     whole = readable(_attended(name, mask))
     record = _layer_of(whole, layer)
     wanted = [_token_of(record, one) for one in (*tokens, *token)]
     wanted = list(range(len(record.tokens))) if every else wanted or [default_token(_first(record))]
     pair = _pair_of(record) if layer is None else None
-    explained = (explain(record, at, lang, pair=pair) for at in wanted)  # one after the other, however many
+    explained = (explain(record, at, lang, pair=pair, head=only) for at in wanted)  # one after the other, however many
 
     def write(file: IO[str]) -> None:
         if form == "json":
@@ -628,6 +635,16 @@ def _explain(
                 screen.explained(one)
 
     _deliver(lang, output, form, write)
+
+
+def _head_of(head: str | None, all_heads: bool) -> Any:
+    """Which heads are explained: a number, "all", or None for as many as can be read."""
+    if head is not None and all_heads:
+        raise InputError(
+            en="--head and --all-heads do not go together. Leave one of them out.",
+            ko="--head와 --all-heads는 함께 쓸 수 없습니다. 하나를 빼십시오.",
+        )
+    return "all" if all_heads else _place("--head", head)
 
 
 def _explanation_markdown(explanation: Any, lang: str) -> str:

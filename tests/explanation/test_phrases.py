@@ -96,6 +96,8 @@ def traces() -> list[jumok.Trace | jumok.Reading]:
     made.append(jumok.attend(x=np.eye(6)[:4], w_q=99 * np.eye(6), w_k=np.eye(6), w_v=np.eye(6), dimensions=dims))
     long = rng.normal(size=(1, 40, 8))
     made.append(jumok.attend(q=long, k=long, v=long, rule="causal"))
+    wide = rng.normal(size=(5, 6, 4))  # more heads than are told; those of the first token read nothing further away
+    made.append(jumok.attend(q=wide, k=wide, v=wide, rule="causal"))
     text = "dimensions: [a, b]\ntokens: [{p: {a: 1}}, {q: {b: 1}}]\npositions: sinusoidal\nresidual: true\n"
     made.append(jumok.attend(example.parse(text)))
     made += wished_traces().values()
@@ -113,6 +115,7 @@ def test_every_sentence_is_reached_and_every_fact_has_one() -> None:
                 explanation = jumok.explain(trace, token, lang, pair=pair)
                 assert str(explanation)
                 said |= {fact.kind for fact in explanation.facts}
+            said |= {fact.kind for fact in jumok.explain(first, token, head=0).facts}
     reached = {kind for kind in said if not kind.startswith("summary.")}
     assert {kind.removeprefix("summary.") for kind in said - reached} == set(SUMMARY)
     assert reached == set(PHRASES)

@@ -193,7 +193,7 @@ export function foldedScale(layer: SheetLayer): number | null {
 }
 
 /** x · W + b, the columns dealt to the heads in order. */
-function projected(x: Table, w: Table, b: Numbers | null, heads: number): PerHead {
+export function projected(x: Table, w: Table, b: Numbers | null, heads: number): PerHead {
   const width = w.columns / heads;
   const values = new Float64Array(x.rows * w.columns);
   for (let row = 0; row < x.rows; row++) {

@@ -45,11 +45,20 @@ export interface Section {
   readonly layer: number | null;
 }
 
+/** So many heads are told one after the other where nobody says which. */
+export const MOST_HEADS = 4;
+
+/** One head of one layer. */
+export interface Only {
+  readonly layer: number;
+  readonly head: number;
+}
+
 /**
  * What happened to one token, step by step.
  *
  * `pair`: the layers of a sentence that differs in other words. One layer is told as a record that stands alone,
- * unless `isReading` says that it is the only layer of a reading.
+ * unless `isReading` says that it is the only layer of a reading. `only`: the head that is told, of several.
  */
 export function sectionsOf(
   layers: readonly Layer[],
@@ -57,8 +66,10 @@ export function sectionsOf(
   lang: Lang,
   pair: readonly Layer[] | null = null,
   isReading = layers.length > 1,
+  only: Only | null = null,
 ): Section[] {
-  const facts = isReading ? factsOfReading(layers, query, pair) : factsOf(layers[0], query);
+  const all = (): Fact[] => (isReading ? factsOfReading(layers, query, pair) : factsOf(layers[0], query));
+  const facts = only === null ? all() : factsOfHead(layers, query, only, isReading);
   return new Telling(layers[0], query, lang, facts).sections();
 }
 
@@ -69,8 +80,9 @@ export function explainText(
   lang: Lang,
   pair: readonly Layer[] | null = null,
   isReading = layers.length > 1,
+  only: Only | null = null,
 ): string {
-  const told = sectionsOf(layers, query, lang, pair, isReading).map(({ title, lines }, at) => {
+  const told = sectionsOf(layers, query, lang, pair, isReading, only).map(({ title, lines }, at) => {
     const texts = lines.map(([isEntry, text]) => `   ${isEntry ? "- " : ""}${text}`);
     return [`${at + 1}. ${title}`, ...texts].join("\n");
   });
@@ -85,11 +97,19 @@ function factsOfReading(layers: readonly Layer[], query: number, pair: readonly 
   return [...body, ...several, ...tail.map((fact) => ({ ...fact, layer: null }))];
 }
 
+/** One head of one layer, and before all that it is one of several. */
+function factsOfHead(layers: readonly Layer[], query: number, { layer: at, head }: Only, isReading: boolean): Fact[] {
+  const layer = isReading ? at : null;
+  const facts = factsOf(layers[at], query, layer, head).map((fact) => (ONCE.includes(fact.section) ? { ...fact, layer: null } : fact));
+  const n_heads = layers[at].q.heads;
+  return n_heads > 1 ? [{ section: "embedding", kind: "only.head", data: { head, n_heads }, head, layer }, ...facts] : facts;
+}
+
 /** Facts of one token as sections of sentences in one language. */
 class Telling {
   private readonly token: string;
   private readonly meaning: Meaning;
-  private readonly nHeads: number;
+  private readonly heads: ReadonlySet<number>;
 
   constructor(
     first: Layer,
@@ -99,7 +119,7 @@ class Telling {
   ) {
     this.token = first.tokens[query].text;
     this.meaning = first.source.details.meaning ?? {};
-    this.nHeads = 1 + facts.reduce((most, fact) => Math.max(most, fact.head), 0);
+    this.heads = new Set(facts.filter((fact) => BY_HEAD.includes(fact.section)).map((fact) => fact.head));
   }
 
   sections(): Section[] {
@@ -123,9 +143,9 @@ class Telling {
     let said: number | null = null;
     for (const fact of facts) {
       const { head } = fact;
-      if (this.nHeads > 1 && BY_HEAD.includes(fact.section) && head !== said) {
+      if (this.heads.size > 1 && BY_HEAD.includes(fact.section) && head !== said) {
         said = head;
-        yield [false, fill(inLanguage(PHRASES.head, this.lang), { head, n_heads: this.nHeads }, this.lang)];
+        yield [false, fill(inLanguage(PHRASES.head, this.lang), { head, n_heads: this.heads.size }, this.lang)];
       }
       yield [LIST_KINDS.has(fact.kind), sentenceOf(fact, this.lang, this.meaning)];
     }

@@ -26,9 +26,9 @@ export interface Fact {
 
 export type Facts = Generator<Fact, void, undefined>;
 
-/** All facts about one token of one layer, in the order in which the formula reads. `at`: which layer it is. */
-export function factsOf(layer: Layer, query: number, at: number | null = null): Fact[] {
-  const asked = new Asked(layer, query, at);
+/** All facts about one token of one layer, in the order in which the formula reads. `at`: which layer it is; `only`: of this head. */
+export function factsOf(layer: Layer, query: number, at: number | null = null, only: number | null = null): Fact[] {
+  const asked = new Asked(layer, query, at, only);
   return [
     ...embedding(asked),
     ...asked.heads.flatMap((head) => [...ofHead(asked, head)]),
@@ -66,10 +66,11 @@ export class Asked {
     readonly layer: Layer,
     readonly query: number,
     readonly at: number | null,
+    only: number | null = null,
   ) {
     this.token = layer.tokens[query].text;
     this.keys = (layer.keyTokens ?? layer.tokens).map((token) => token.text);
-    this.heads = Array.from({ length: layer.q.heads }, (_, head) => head);
+    this.heads = only === null ? Array.from({ length: layer.q.heads }, (_, head) => head) : [only];
     this.x = layer.x && rowOfTable(layer.x, query);
   }
 
@@ -469,7 +470,7 @@ function mixedFact(asked: Asked, head: number, column: number, dim: string | num
 
 /** How the heads become one, where there is something to say of it. */
 export function joinedFact(asked: Asked, made: Numbers): Fact | null {
-  const n_heads = asked.heads.length;
+  const n_heads = asked.layer.q.heads;
   const { w_o, b_o } = asked.layer.heads ?? { w_o: null, b_o: null };
   if (w_o !== null || b_o !== null) return asked.fact("output", "output.w_o", { n_heads, vector: made });
   return n_heads > 1 ? asked.fact("output", "output.joined", { n_heads, vector: made }) : null;
@@ -574,8 +575,9 @@ function* analogies(asked: Asked): Facts {
   const data = { token, key: keys[key], weight: mean[key] };
   yield asked.fact("analogies", `analogy.listens${even}`, data);
   yield asked.fact("analogies", `analogy.library${even}`, data);
-  const v = asked.isCrossed ? null : asked.v(0, asked.query);
-  if (v) yield asked.fact("analogies", "analogy.three", { q: asked.q(0), k: asked.k(0, asked.query), v, token });
+  const [head] = asked.heads;
+  const v = asked.isCrossed ? null : asked.v(head, asked.query);
+  if (v) yield asked.fact("analogies", "analogy.three", { q: asked.q(head), k: asked.k(head, asked.query), v, token });
 }
 
 function* summary(asked: Asked): Facts {

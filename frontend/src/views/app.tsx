@@ -41,6 +41,7 @@ export function App({ session }: { session: Session }): JSX.Element {
   return (
     <div class="frame" ref={frame} onKeyDown={(event) => undoing(event, session)}>
       <Header session={session} name={name} />
+      {session.extended && <session.extended.Panel session={session} />}
       <main id="jumok-view" class={`view view-${view}`}>
         {NEEDS_LAYER.has(view) && session.isComing.value ? (
           <p role="status">{say(FRAME, "coming", lang)}</p>
@@ -58,7 +59,7 @@ function named(session: Session, lang: Lang): string {
   const names = session.desks.map(({ document: { title, source } }) =>
     shown(title?.[lang] || title?.en || source.details.sentence || source.name || say(FRAME, "title", lang)),
   );
-  return session.title?.[lang] ?? names.join(" / ");
+  return session.title?.[lang] ?? [...new Set(names)].join(" / ");
 }
 
 function Header({ session, name }: { session: Session; name: string }): JSX.Element {

@@ -166,19 +166,19 @@ PHRASES = {
         "다른 층도 있어야 합니다. {layer:int}층 {head:int}번 헤드를 끊으면 정확도가 {without:pct}로 떨어집니다.",
     ),
     "induction": (
-        "This is induction, in two steps. Head {head:int} of layer {layer:int} hands each token the one before it: {previous:pct} of its "
-        "weight lies there (mean over the sequences looked at; spread evenly it would be {even:pct}). Head {match_head:int} of layer "
+        "This is induction, in two steps. Head {head:int} of layer {layer:int} hands each new token the one before it: {previous:pct} of "
+        "its weight lies there (mean over the sequences looked at; spread evenly it would be {even:pct}). Head {match_head:int} of layer "
         "{match_layer:int} then looks for the place whose token before was {token}, and finds it with {reads:pct} of its weight: an "
         "induction head.",
-        "귀납이 두 걸음으로 이루어집니다. {layer:int}층 {head:int}번 헤드가 각 토큰에게 바로 앞 토큰을 전합니다. 가중치의 {previous:pct}가 "
-        "그곳에 있습니다(살펴본 글의 평균, 고르게 나누면 {even:pct}). 그다음 {match_layer:int}층 {match_head:int}번 헤드가 바로 앞이 "
+        "귀납이 두 걸음으로 이루어집니다. {layer:int}층 {head:int}번 헤드가 처음 나온 토큰에게 바로 앞 토큰을 전합니다. 가중치의 "
+        "{previous:pct}가 그곳에 있습니다(살펴본 글의 평균, 고르게 나누면 {even:pct}). 그다음 {match_layer:int}층 {match_head:int}번 헤드가 바로 앞이 "
         "{token:이었던/였던} 자리를 찾아 가중치의 {reads:pct}를 둡니다. 이것이 귀납 헤드 (induction head)입니다.",
     ),
     "induction.no": (
         "Induction is usually told in two steps, the first a head that reads the token before. The numbers do not show that here: no "
-        "head of an earlier layer, without which accuracy falls, has more than {previous:pct} of its weight there.",
+        "head of an earlier layer, without which accuracy falls, has more than {previous:pct} of its weight there, where a token is new.",
         "귀납은 보통 두 걸음으로 설명하고, 첫걸음은 바로 앞 토큰을 읽는 헤드입니다. 여기서는 숫자가 그렇지 않습니다. 끊으면 정확도가 "
-        "떨어지는 앞 층의 헤드 가운데 그곳에 가중치를 {previous:pct}보다 많이 둔 것이 없습니다.",
+        "떨어지는 앞 층의 헤드 가운데 처음 나온 토큰에서 그곳에 가중치를 {previous:pct}보다 많이 둔 것이 없습니다.",
     ),
     # form
     "form.apart": (
@@ -436,7 +436,7 @@ def _follows(history: History) -> bool:
 def _unlearned(history: History) -> Iterator[Fact]:
     """Where what is asked for stood in the sequence: what a guess among all that did would reach."""
     told = history.probes[0] if history.probes else None
-    if told is None or not _follows(history) or history.task.get("name") == "previous":
+    if told is None or not _follows(history):
         return
     at = _query(told)
     n = len({token.text for token in told.tokens[: at + 1]})
@@ -477,13 +477,14 @@ def _induction(history: History, emerged: Mapping[str, Any]) -> Iterator[Fact]:
 
 
 def _on_previous(history: History, layer: int, head: int) -> tuple[float, float]:
-    """The mean weight on the token before, over all rows of all probes, and what even rows would put there."""
+    """The mean weight on the token before, where a token is new, over all probes; and what even rows would put there."""
     found, even = [], []
-    for probe in range(len(history.probes)):
+    for probe, told in enumerate(history.probes):
+        texts = [token.text for token in told.tokens]
+        new = np.array([at for at in range(1, len(texts)) if texts[at] not in texts[:at]])
         trace = history.trace(probe=probe, layer=layer)
-        later = np.arange(1, trace.n_queries)
-        found.append(trace.rows("weights", heads=[head])[0][later, later - 1])
-        even.append(1 / trace.rows("allowed")[later].sum(axis=1))
+        found.append(trace.rows("weights", heads=[head], queries=new.tolist())[0][np.arange(len(new)), new - 1])
+        even.append(1 / trace.rows("allowed", queries=new.tolist()).sum(axis=1))
     return float(np.concatenate(found).mean()), float(np.concatenate(even).mean())
 
 

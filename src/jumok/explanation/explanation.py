@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from ..errors import InputError
-from ..picture.labels import readable
-from ..trace import Reading, Token, Trace
+from ..picture.labels import labels, readable
+from ..tokens import position
+from ..trace import Reading, Token, Trace, layers_of
 from ..words import LANGS, PIECES, fill, language
 from .facts import SECTIONS, Fact, facts_of, facts_of_layers
 from .phrases import PHRASES, SECTION_TITLES, SUMMARY
@@ -18,6 +21,13 @@ __all__ = ["Explanation", "Section", "default_token", "explain", "why"]
 
 LIST_KINDS = {"key.named", "key.numbers", "key.zero", "score", "score.none", "score.hidden", "weight", "weights.rest", "value",
               "value.zero", "output.dim", "why.key", "why.key.silent"}  # fmt: skip
+
+
+ONCE = ("analogies", "summary", "definition")
+BY_HEAD = ("keys", "scores", "weights", "values", "why")
+MOST_HEADS = 4  # that are told one after the other where nobody says which; more would be no explanation
+
+Head = int | Literal["all"] | None
 
 
 @dataclass(frozen=True)
@@ -96,12 +106,11 @@ class Explanation:
         return PIECES["layer"][LANGS.index(lang)].format(layer=layer, title=title)
 
     def _lines(self, facts: list[Fact], lang: str) -> Iterator[tuple[bool, str]]:
-        heads = len({fact.head for fact in self.facts}) > 1
+        heads = {fact.head for fact in self.facts if fact.section in BY_HEAD}
         head = None
         for fact in facts:
-            if heads and fact.section in ("keys", "scores", "weights", "values", "why") and fact.head != head:
-                head = fact.head
-                n_heads = 1 + max(one.head for one in self.facts)
+            if len(heads) > 1 and fact.section in BY_HEAD and fact.head != head:
+                head, n_heads = fact.head, len(heads)
                 yield False, fill(PHRASES["head"][LANGS.index(lang)], {"head": head, "n_heads": n_heads}, lang)
             yield fact.kind in LIST_KINDS, self.sentence(fact, lang)
 
@@ -120,6 +129,8 @@ def explain(
     lang: str = "en",
     *,
     pair: Trace | Reading | None = None,
+    layer: int | None = None,
+    head: Head = None,
 ) -> Explanation:
     """What happened to one token, from its embedding to its output, with every number.
 
@@ -127,6 +138,9 @@ def explain(
     token : a position, a text (``word#2`` for the second of two), or None for the one to look at first
     lang : "en" or "ko"
     pair : the Reading of a sentence that differs in other words, to set beside this one
+    layer : of a Reading, the only one that is told
+    head : the only one that is told, or "all". None: all, or, of more than four, the one with the largest weight beyond the
+        first token, marks and neighbours, which the first sentence says
 
     >>> import jumok
     >>> print(explain(jumok.attend(jumok.load("student")), "The").sections()[4].lines[-1][1])
@@ -135,27 +149,80 @@ def explain(
     Errors: ``UnknownName`` for a token or language that is not there, ``InputError`` for a position out of range.
     """
     language(lang)
-    if isinstance(trace, Trace):
-        at = trace.index(default_token(trace) if token is None else token)
-        trace = readable(trace)
-        return Explanation(_facts(trace, at), trace.tokens[at].text, lang, trace.source.details.get("meaning", {}))
-    if not isinstance(trace, Reading) or not len(trace):
+    if not isinstance(trace, (Trace, Reading)) or not layers_of(trace):
         raise InputError(
             en=f"explain expects a Trace or a Reading with layers, got {type(trace).__name__}.",
             ko=f"explain에는 Trace나 층이 있는 Reading이 필요한데 {type(trace).__name__}이(가) 왔습니다.",
         )
-    at = trace[0].index(default_token(trace[0]) if token is None else token)
+    first = layers_of(trace)[0]
+    at = first.index(default_token(first) if token is None else token)
     trace = readable(trace)
-    facts = [fact for layer, one in enumerate(trace) for fact in _facts(one, at, layer)]
-    once = ("analogies", "summary", "definition")  # said once, of the last layer
-    last = len(trace) - 1
-    facts = [fact for fact in facts if fact.section not in once or fact.layer == last]
-    several = facts_of_layers(trace, at, pair if isinstance(pair, Reading) else None) if len(trace) > 1 else ()
-    tail = [Fact(f.section, f.kind, f.data, f.head) for f in facts if f.section in once]
-    body = [fact for fact in facts if fact.section not in once]
-    return Explanation(
-        (*body, *several, *tail), trace.tokens[at].text, lang, trace[0].source.details.get("meaning", {})
-    )
+    facts = _told(trace, at, pair if isinstance(pair, Reading) else None, layer, head)
+    return Explanation(tuple(facts), layers_of(trace)[0].tokens[at].text, lang, first.source.details.get("meaning", {}))
+
+
+def _told(trace: Trace | Reading, at: int, pair: Reading | None, layer: int | None, head: Head) -> Iterator[Fact]:
+    """The facts of all layers and heads, or of the one that is asked for or chosen."""
+    layers = layers_of(trace)
+    of = range(len(layers)) if layer is None else [position("layer", "층", layer, len(layers))]
+    n_heads = sum(layers[one].n_heads for one in of)
+    if head is None and n_heads > MOST_HEADS:
+        chosen, only, kind, data = _chosen(layers, of, at)
+        yield from _alone(trace, at, chosen, only, kind, data | {"n_heads": n_heads})
+    elif head not in (None, "all"):
+        if len(of) > 1:
+            raise InputError(
+                en=f"head {head!r} of which layer? Give the layer as well (--layer, in Python layer=), from 0 to {len(layers) - 1}.",
+                ko=f"{head!r}번 헤드는 어느 층의 것입니까? 층(--layer, Python에서는 layer=)도 0부터 {len(layers) - 1} 사이로 주십시오.",
+            )
+        only = position("head", "헤드", head, n_heads)
+        yield from _alone(trace, at, of[0], only, "only.head", {"n_heads": n_heads})
+    elif isinstance(trace, Reading) and layer is None:
+        yield from _of_reading(trace, at, pair)
+    else:
+        yield from _without_layer(_facts(layers[of[0]], at, None if isinstance(trace, Trace) else of[0]))
+
+
+def _alone(trace: Trace | Reading, at: int, layer: int, head: int, kind: str, data: dict[str, Any]) -> Iterator[Fact]:
+    """One head of one layer, and before all that it is one of several."""
+    number = None if isinstance(trace, Trace) else layer
+    one = layers_of(trace)[layer]
+    if data["n_heads"] > 1:
+        yield Fact(SECTIONS[0], kind, data | {"head": head}, head, number)
+    yield from _without_layer(_facts(one, at, number, head))
+
+
+def _chosen(layers: Sequence[Trace], of: Sequence[int], at: int) -> tuple[int, int, str, dict[str, Any]]:
+    """The layer and head with the largest weight beyond the first token, marks and neighbours; the fact that says so."""
+    best, data = 0.0, dict[str, Any]()
+    found = (of[0], 0, "only.silent", data)
+    marks = [key for key, label in enumerate(labels(layers[of[0]])) if label.special]
+    for layer in of:
+        trace = layers[layer]
+        weights = trace.rows("weights", queries=[at])[:, 0].copy()
+        own = [*marks, *range(max(0, at - 1), min(at + 2, trace.n_keys))]
+        weights[:, [0] if trace.key_tokens is not None else [0, *own]] = 0
+        head, key = np.unravel_index(np.argmax(weights), weights.shape)
+        weight = float(weights[head, key])
+        if weight > best:
+            data = {"key": trace.read_tokens[int(key)].text, "weight": weight}
+            best, found = weight, (layer, int(head), "only.chosen", data)
+    return found
+
+
+def _of_reading(reading: Reading, at: int, pair: Reading | None) -> Iterator[Fact]:
+    """Layer after layer, what several can do that one cannot, and what is said once, of the last layer."""
+    last = len(reading) - 1
+    facts = [fact for layer, one in enumerate(reading) for fact in _facts(one, at, layer)]
+    yield from (fact for fact in facts if fact.section not in ONCE)
+    yield from facts_of_layers(reading, at, pair) if last > 0 else ()
+    yield from _without_layer(fact for fact in facts if fact.section in ONCE and fact.layer == last)
+
+
+def _without_layer(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """What is said once is said of no layer."""
+    for fact in facts:
+        yield Fact(fact.section, fact.kind, fact.data, fact.head) if fact.section in ONCE else fact
 
 
 def why(trace: Trace, token: int | str | Token, lang: str = "en") -> Explanation:
@@ -168,13 +235,13 @@ def why(trace: Trace, token: int | str | Token, lang: str = "en") -> Explanation
     return Explanation(facts, trace.tokens[at].text, language(lang), trace.source.details.get("meaning", {}))
 
 
-def _facts(trace: Trace, query: int, layer: int | None = None) -> tuple[Fact, ...]:
-    return (*facts_of(trace, query, layer), *_why(trace, query, layer))
+def _facts(trace: Trace, query: int, layer: int | None = None, head: int | None = None) -> tuple[Fact, ...]:
+    return (*facts_of(trace, query, layer, head), *_why(trace, query, layer, head))
 
 
-def _why(trace: Trace, query: int, layer: int | None) -> Iterator[Fact]:
-    for head in range(trace.n_heads):
-        yield from why_query(trace, query, head, layer)
+def _why(trace: Trace, query: int, layer: int | None, head: int | None = None) -> Iterator[Fact]:
+    for one in range(trace.n_heads) if head is None else [head]:
+        yield from why_query(trace, query, one, layer)
 
 
 def default_token(trace: Trace) -> int:

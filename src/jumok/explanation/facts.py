@@ -61,12 +61,15 @@ class Fact:
         }
 
 
-def facts_of(trace: Trace, query: int, layer: int | None = None) -> tuple[Fact, ...]:
-    """All facts about one token of one Trace, in the order in which the formula reads."""
-    row = _Row(trace, query, layer)
+def facts_of(trace: Trace, query: int, layer: int | None = None, head: int | None = None) -> tuple[Fact, ...]:
+    """All facts about one token of one Trace, in the order in which the formula reads.
+
+    head : the only one that is told; None for all
+    """
+    row = _Row(trace, query, layer, head)
     return tuple(
         [*_embedding(row)]
-        + [fact for head in range(trace.n_heads) for fact in _head(row, head)]
+        + [fact for one in row.heads for fact in _head(row, one)]
         + [*_output(row), *_ranking(row), *_change(row), *_analogies(row), *_summary(row)]
     )
 
@@ -74,8 +77,9 @@ def facts_of(trace: Trace, query: int, layer: int | None = None) -> tuple[Fact, 
 class _Row:
     """One token's row of every stage, computed once: (head, key) and (head, width)."""
 
-    def __init__(self, trace: Trace, query: int, layer: int | None) -> None:
+    def __init__(self, trace: Trace, query: int, layer: int | None, head: int | None) -> None:
         self.trace, self.query, self.layer = trace, query, layer
+        self.heads = list(range(trace.n_heads)) if head is None else [head]
         part = trace.steps.part(None, [query])
         self.scores, self.scaled, self.weights = part.scores[:, 0], part.scaled[:, 0], part.weights[:, 0]
         self.allowed, self.mixed, self.output = part.allowed[0], part.mixed[:, 0], part.output[0]
@@ -93,6 +97,11 @@ class _Row:
 
     def v(self, head: int) -> Any:
         return self.trace.v[head // self.group]
+
+    @property
+    def mean(self) -> Any:
+        """(key,) the weights, mean over the heads that are told."""
+        return self.weights[self.heads].mean(axis=0)
 
     def fact(self, section: str, kind: str, at_head: int = 0, /, **data: Any) -> Fact:
         return Fact(section, kind, data, at_head, self.layer)
@@ -157,7 +166,7 @@ def _vector_fact(
 
 
 def _head(row: _Row, head: int) -> Iterator[Fact]:
-    if row.trace.n_heads > 1:
+    if len(row.heads) > 1:
         yield row.fact("query", "head", head, head=head, n_heads=row.trace.n_heads)
     yield from _query(row, head)
     yield from _keys(row, head)
@@ -338,8 +347,8 @@ def _values(row: _Row, head: int) -> Iterator[Fact]:
 
 def _output(row: _Row) -> Iterator[Fact]:
     t = row.trace
-    for head in range(t.n_heads):
-        if t.n_heads > 1:
+    for head in row.heads:
+        if len(row.heads) > 1:
             yield row.fact("output", "head", head, head=head, n_heads=t.n_heads)
         yield row.fact("output", "output.intro", head, token=row.token)
         w, v = row.weights[head], row.v(head)
@@ -364,10 +373,10 @@ def _output(row: _Row) -> Iterator[Fact]:
 def _ranking(row: _Row) -> Iterator[Fact]:
     if not row.allowed.any():
         return
-    mean = row.weights.mean(axis=0)
+    mean = row.mean
     order = [int(key) for key in np.argsort(-mean, kind="stable") if row.allowed[key]]
     ranked = [[row.keys[key], float(mean[key])] for key in order[:MOST_KEYS]]
-    kind = "ranking" if row.trace.n_heads == 1 else "ranking.mean"
+    kind = "ranking" if len(row.heads) == 1 else "ranking.mean"
     yield row.fact("ranking", kind, token=row.token, ranked=ranked)
     if len(order) == 1:  # told by the weights already
         return
@@ -426,7 +435,7 @@ def _change(row: _Row) -> Iterator[Fact]:
 def _analogies(row: _Row) -> Iterator[Fact]:
     if not row.allowed.any():
         return
-    t, mean = row.trace, row.weights.mean(axis=0)
+    t, mean = row.trace, row.mean
     key = int(np.argmax(np.where(row.allowed, mean, -1)))
     data = {"token": row.token, "key": row.keys[key], "weight": float(mean[key])}
     n_allowed, crossed = int(row.allowed.sum()), t.key_tokens is not None
@@ -440,7 +449,7 @@ def _analogies(row: _Row) -> Iterator[Fact]:
     yield row.fact("analogies", "analogy.listens.even" if even else "analogy.listens", **data)
     yield row.fact("analogies", "analogy.library.even" if even else "analogy.library", **data)
     if not crossed:
-        q, k, v = row.q[0], row.k(0)[row.query], row.v(0)[row.query]
+        q, k, v = row.q[row.heads[0]], row.k(row.heads[0])[row.query], row.v(row.heads[0])[row.query]
         yield row.fact("analogies", "analogy.three", q=_floats(q), k=_floats(k), v=_floats(v), token=row.token)
 
 

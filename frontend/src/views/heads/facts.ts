@@ -22,7 +22,7 @@ export const ORDERS: readonly Order[] = [
 ];
 
 export function factsOf(desk: Desk): HeadFacts[] {
-  const made = desk.sheet.value === desk.original ? null : desk.made.value;
+  const made = desk.sheet.value === desk.original && desk.moving === null ? null : desk.made.value;
   if (made !== null) return made.flatMap((layer, at) => headsOf(layer, at));
   return desk.document.facts.flatMap(({ n_heads, entropy, first, previous }, layer) =>
     Array.from({ length: n_heads }, (_, head) => ({

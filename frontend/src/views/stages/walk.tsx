@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { sectionsOf, stageSentences } from "../../explanation/explain";
+import { MOST_HEADS, sectionsOf, stageSentences } from "../../explanation/explain";
 import { number } from "../../explanation/words";
 import type { Lang, Stage } from "../../engine/record";
 import type { Looking } from "./looking";
@@ -153,7 +153,10 @@ function Sections({ looking, lang }: { looking: Looking; lang: Lang }): JSX.Elem
   const { desk, desks, choice, layer } = looking.session;
   const made = desk.value.made.value;
   const other = desks.find((one) => one !== desk.value)?.made.value ?? null;
-  const sections = sectionsOf(made ?? [layer.value!], choice.query.value, lang, made && other);
+  const layers = made ?? [layer.value!];
+  const isMany = layers.reduce((n, { q }) => n + q.heads, 0) > MOST_HEADS;
+  const only = isMany ? { layer: made ? choice.layer.value : 0, head: choice.head.value } : null;
+  const sections = sectionsOf(layers, choice.query.value, lang, made && other, undefined, only);
   return (
     <>
       {sections.map(({ title, lines }, at) => (
