@@ -6,20 +6,18 @@ Ctrl-C ends a search after the step that it is at, with the best so far; a secon
 from __future__ import annotations
 
 import dataclasses
-import signal
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import Any
 
 import click
 import numpy as np
 
 from . import cli
+from .cli_stop import CtrlC
 from .errors import InputError, OutputError
-from .files import refuse_nameless, write_whole
+from .files import refuse_nameless, refuse_unwritable, write_whole
 from .sources.design.designed import Design, wanted_of
 from .sources.design.examples import design_examples
 from .sources.example import Example
@@ -227,7 +225,7 @@ def _search(
     from .picture.progress import SearchBar
 
     n_heads = examples[0].layers[at].n_heads if at < len(examples[0].layers) else 1
-    with _CtrlC(lang) as stop, SearchBar(sys.stderr, lang, n_heads) as bar:
+    with CtrlC(lang) as stop, SearchBar(sys.stderr, lang, n_heads) as bar:
 
         def progress(head: int, step: int, loss: float, gap: float) -> None:
             bar.show(head, step, loss, gap)
@@ -236,31 +234,6 @@ def _search(
 
         found, made = design_examples(examples, progress=progress, **options)
         return found, made, stop.asked and not found.finished
-
-
-class _CtrlC:
-    """Where the first Ctrl-C is noted, for the search to stop by itself; a second one is as everywhere."""
-
-    def __init__(self, lang: str) -> None:
-        self.lang, self.asked = lang, False
-        self._before: Any = None
-
-    def __enter__(self) -> _CtrlC:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 (as signal.signal calls it)
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-        cli._tell(cli._("stopping", self.lang))
 
 
 # what is written ----------------------------------------------------------------------------------
@@ -293,25 +266,14 @@ def _names(files: Sequence[str]) -> list[str]:
     return names
 
 
-class _Enough(Exception):
-    """A place can be written to."""
-
-
 def _refuse_unwritable(path: Path, folder: bool) -> None:
     """Before a search that may be long: what could not be written at its end."""
-
-    def enough(_name: str) -> None:
-        raise _Enough
-
     if folder and path.exists() and not path.is_dir():
         raise OutputError(
             en=f"cannot write {path}: several files need a folder, and it is a file. Try another name.",
             ko=f"{path}에 쓸 수 없습니다: 여러 파일에는 폴더가 필요한데 이것은 파일입니다. 다른 이름을 쓰십시오.",
         )
-    try:
-        write_whole(path / "designed.yaml" if folder and path.is_dir() else path, enough)
-    except _Enough:
-        return
+    refuse_unwritable(path / "designed.yaml" if folder and path.is_dir() else path)
 
 
 def _refuse_too_large(examples: Sequence[Example], form: str, options: Mapping[str, Any]) -> None:

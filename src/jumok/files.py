@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .errors import JumokError, OutputError
 
-__all__ = ["refuse_nameless", "write_whole"]
+__all__ = ["refuse_nameless", "refuse_unwritable", "write_whole"]
 
 _NO_FOLDER = (
     ("there is no such folder. Make it first, or try another path", "그런 폴더가 없습니다. 폴더를 먼저 만들거나 다른 경로를 쓰십시오"),
@@ -68,6 +68,28 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) ->
         en, ko = _reason(error)
         raise OutputError(en=f"cannot write {path}: {en}.", ko=f"{path}에 쓸 수 없습니다: {ko}.") from error
     return Path(path)
+
+
+class _Enough(Exception):
+    """A place can be written to."""
+
+
+def refuse_unwritable(path: str | os.PathLike[str]) -> None:
+    """Refuse, before work that may be long, what could not be written at its end. Nothing is changed.
+
+    Errors: ``OutputError`` where the path cannot be written.
+    """
+
+    def enough(_name: str) -> None:
+        raise _Enough
+
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        return  # a device or a pipe
+    try:
+        write_whole(path, enough)
+    except _Enough:
+        return
 
 
 def refuse_nameless(path: str | os.PathLike[str]) -> None:

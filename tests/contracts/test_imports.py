@@ -17,6 +17,8 @@ DOORS = {
     "cli",
     "cli_capture",
     "cli_design",
+    "cli_learn",
+    "cli_stop",
     "server",
     "verbs",
 }  # what a person meets; they may use everything
@@ -46,7 +48,7 @@ AT_HOME = {  # each package that is not Python's own, and the parts that may imp
     "torch": {"nn", "sources"},
     "transformers": {"sources"},
     "huggingface_hub": {"sources"},
-    "click": {"__main__", "cli", "cli_design"},
+    "click": {"__main__", "cli", "cli_design", "cli_learn"},
     "rich": {"picture", "cli"},
     "fontTools": {"picture"},
     "resvg_py": {"picture"},
