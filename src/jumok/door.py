@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import InputError, OverflowRefused, ShapeError
-from .path.products import ceiling, fits, largest
+from .path.products import ceiling, largest
 
 if TYPE_CHECKING:
     from .path import Rule, Steps
     from .tokens import Token
     from .trace import Heads, Trace
 
-__all__ = ["Floats", "check_axes", "check_numbers", "frozen", "in_numpy", "tiles"]
+__all__ = ["Floats", "check_axes", "check_numbers", "frozen", "in_numpy", "measured", "tiles"]
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -40,6 +40,11 @@ def frozen(name: str, value: Any, *, ndim: int, tokens: Sequence[Token] = ()) ->
 
     Errors: ``ShapeError`` for the number of axes, ``InputError`` for what is not finite numbers.
     """
+    return measured(name, value, ndim=ndim, tokens=tokens)[0]
+
+
+def measured(name: str, value: Any, *, ndim: int, tokens: Sequence[Token] = ()) -> tuple[Floats, float]:
+    """As ``frozen``, and the largest absolute value."""
     array = in_numpy(name, value)
     if array.dtype.kind in "iub":
         array = array.astype(np.float64)
@@ -60,12 +65,13 @@ def frozen(name: str, value: Any, *, ndim: int, tokens: Sequence[Token] = ()) ->
             en=f"{name} is empty: shape {array.shape}. There must be at least one token and one dimension.",
             ko=f"{name}이(가) 비어 있습니다: 모양 {array.shape}. 토큰과 차원이 적어도 하나씩 있어야 합니다.",
         )
-    if not math.isfinite(array.min()) or not math.isfinite(array.max()):
+    size = largest(array) or 0.0
+    if not math.isfinite(size):
         _refuse_not_finite(name, array, tokens)
     if _may_change(array) or not array.flags.c_contiguous or not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="), order="C")  # a copy
         array.setflags(write=False)
-    return array
+    return array, size
 
 
 def in_numpy(name: str, value: Any) -> npt.NDArray[Any]:
@@ -176,19 +182,21 @@ def _agree(name: str, axis: str, got: int, other: str, expected: int, shape: tup
 # sizes --------------------------------------------------------------------------------------------
 
 
-def check_numbers(t: Trace) -> bool:
+def check_numbers(t: Trace, sizes: Mapping[str, float]) -> bool:
     """Refuse, with the tokens' names, what would not be finite at some stage, whoever asks later.
 
+    sizes : the largest absolute value of q, k and v
     True where numbers are so small that nobody has to look again; else some stages take care as they go.
     """
-    sure = _check_scores(t, t.steps)
-    _check_values(t, t.steps)
+    steps = t.steps
+    sure = _check_scores(t, steps, sizes["q"] * sizes["k"] * t.d_head)
+    _check_values(t, steps, sizes["v"])
     return sure
 
 
-def _check_scores(t: Trace, steps: Steps) -> bool:
+def _check_scores(t: Trace, steps: Steps, most: float) -> bool:
     growth = t.rule.scale_for(t.d_head) / min(1.0, t.rule.softcap or 1.0)
-    if fits(steps.q, steps.k, growth):  # a bias is small enough by itself
+    if most * max(1.0, growth) <= ceiling(steps.q):  # a bias is small enough by itself
         return True
     for head in range(t.n_heads):
         for rows in tiles(t.n_queries, t.n_keys * steps.q.dtype.itemsize):
@@ -209,10 +217,9 @@ def _refuse_score(t: Trace, head: int, query: int, key: int, error: OverflowRefu
     ) from None
 
 
-def _check_values(t: Trace, steps: Steps) -> None:
+def _check_values(t: Trace, steps: Steps, size: float) -> None:
     """No mixed value is larger than the largest value; the output is at most that through w_o."""
     most = ceiling(steps.v) / 2
-    size = largest(steps.v) or 0.0
     if steps.w_o is not None:
         most /= max(1.0, (largest(steps.w_o) or 0.0) * steps.w_o.shape[0])
     if size <= most:

@@ -20,7 +20,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .door import Floats, check_axes, check_numbers, frozen, in_numpy, tiles
+from .door import Floats, check_axes, check_numbers, frozen, in_numpy, measured, tiles
 from .errors import InputError, TooLargeError
 from .path import STAGES, Rule, Steps
 from .path.described import Described, described, restored
@@ -184,15 +184,17 @@ class Trace:
         put(self, "rule", _numpy_rule(Rule.of(self.rule)))
         _is_a("heads", self.heads, Heads, optional=True)
         _is_a("source", self.source, Source)
+        sizes: dict[str, float] = {}
         for name in ("q", "k", "v"):
             tokens = self.tokens if name == "q" else self.read_tokens
-            put(self, name, frozen(name, getattr(self, name), ndim=3, tokens=tokens))
+            array, sizes[name] = measured(name, getattr(self, name), ndim=3, tokens=tokens)
+            put(self, name, array)
         if self.x is not None:
             put(self, "x", frozen("x", self.x, ndim=2, tokens=self.tokens))
         if self.dimensions is not None:
             put(self, "dimensions", as_names("dimensions", self.dimensions))
         check_axes(self)
-        put(self, "_sure", check_numbers(self))
+        put(self, "_sure", check_numbers(self, sizes))
 
     # sizes ------------------------------------------------------------------------------------
 
@@ -295,9 +297,11 @@ class Trace:
 
     def _part(self, heads: list[int] | None = None, queries: list[int] | None = None) -> Steps:
         w_o, b_o = (self.heads.w_o, self.heads.b_o) if self.heads else (None, None)
-        part = Steps(self.q, self.k, self.v, self.rule, w_o, b_o, sure=self._sure).part(heads, queries)
-        q, k, v = (a.astype(np.float32) if a.dtype == np.float16 else a for a in (part.q, part.k, part.v))
-        return dataclasses.replace(part, q=q, k=k, v=v)  # half precision is widened, after the choice
+        part = Steps(self.q, self.k, self.v, self.rule, w_o, b_o, sure=self._sure)
+        part = part if heads is None and queries is None else part.part(heads, queries)
+        half = {name: a for name in ("q", "k", "v") if (a := getattr(part, name)).dtype == np.float16}
+        wide = {name: a.astype(np.float32) for name, a in half.items()}  # after the choice
+        return dataclasses.replace(part, **wide) if wide else part
 
     def index(self, token: int | str | Token) -> int:
         """The position of a query token, by position or text; the second of two equal ones is ``word#2``.

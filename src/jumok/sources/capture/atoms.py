@@ -11,13 +11,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["Atom", "Axes", "arranged", "refined"]
 
 
-@dataclass(frozen=True)
-class Atom:
+class Atom(NamedTuple):
     """A piece of an axis: ``axis`` is "lead", "row", "column" or "width"; ``place`` orders the pieces of one axis."""
 
     axis: str

@@ -73,7 +73,9 @@ class Found:
             axes = Axes((*(self.lead if tensor.shape[:-2] else ()), rows, width))
             return arranged(tensor, axes, (batch, heads, rows, width))
 
-        lead = [max(sizes) for sizes in zip(self.q.shape, self.k.shape, self.v.shape, self.output.shape, strict=True)][:-2]
+        lead = [max(sizes) for sizes in zip(self.q.shape, self.k.shape, self.v.shape, self.output.shape, strict=True)][
+            :-2
+        ]
         where = put(torch.arange(math.prod(lead)).reshape(*lead, 1, 1))[..., 0, 0]
         done = _Done.of(self.steps, self.scale, put)
         return Call(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,11 @@ class _InForce:
     keys: Flags
     n_rows_without_keys: int = 0
 
+    @cached_property
+    def whole(self) -> bool:
+        """True where nothing is padding."""
+        return bool(self.queries.all() and self.keys.all())
+
 
 def trace_of(
     call: Call,
@@ -81,15 +86,17 @@ def trace_of(
     force = _in_force(call, item, real, cache)
     rows = tokens if tokens is not None else _counted(n)
     read = None if n == m and key_tokens is None else key_tokens if key_tokens is not None else _counted(m)
+    if not force.whole:
+        q, k, v = q[:, force.queries], k[:, force.keys], v[:, force.keys]
+        rows, read = _kept(rows, force.queries), read and _kept(read, force.keys)
     try:
         trace = Trace(
-            tokens=_kept(rows, force.queries),
-            q=_own(q, force.queries), k=_own(k, force.keys), v=_own(v, force.keys),
+            tokens=tuple(rows), q=_own(q), k=_own(k), v=_own(v),
             rule=Rule(
                 scale=call.scale, allowed=force.allowed.rule, softcap=call.softcap, bias=force.added.rule,
                 sink=None if call.sinks is None else _numpy(_of(call.sinks, item)),
             ),
-            key_tokens=None if read is None else _kept(read, force.keys),
+            key_tokens=None if read is None else tuple(read),
         )  # fmt: skip
     except JumokError as error:
         return Refused(call.module, error.en, error.ko)
@@ -106,7 +113,7 @@ def _source(call: Call, source: dict[str, Any], force: _InForce, group: int) -> 
     details = source | {
         "way": call.way, "module": call.module, "mask": force.allowed.kind, "bias": force.added.kind,
         "mask_bytes": force.allowed.held_bytes + force.added.held_bytes,
-        "n_padding": int((~force.queries).sum()), "n_rows_without_keys": force.n_rows_without_keys,
+        "n_padding": int(len(force.queries) - force.queries.sum()), "n_rows_without_keys": force.n_rows_without_keys,
     }  # fmt: skip
     return Source(
         kind="model", backend="torch", details=details, layer=source.get("layer_number"), name=source.get("model"),
@@ -228,15 +235,14 @@ def _counted(n: int) -> tuple[Token, ...]:
 
 
 def _kept(tokens: Sequence[Token], real: Flags) -> tuple[Token, ...]:
-    return tuple(tokens) if real.all() else tuple(token for token, keep in zip(tokens, real, strict=True) if keep)
+    return tuple(token for token, keep in zip(tokens, real, strict=True) if keep)
 
 
 def _numpy(tensor: Any) -> Any:
     return (tensor.float() if "bfloat16" in str(tensor.dtype) else tensor).numpy(force=True)
 
 
-def _own(array: Floats, real: Flags) -> Floats:
-    """(head, token, width) of the real tokens, as nobody can change it; no copy where all are."""
-    made = np.ascontiguousarray(array if real.all() else array[:, real])
+def _own(array: Floats) -> Floats:
+    made = np.ascontiguousarray(array)
     made.setflags(write=False)
     return made
