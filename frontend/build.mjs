@@ -1,4 +1,5 @@
-// One file for every host: `node build.mjs`. --tests: the tests, into .tests/, for node's own runner. --same: compare.
+// One file for every host, and a second that only training runs carry: `node build.mjs`. --tests: the tests, into .tests/,
+// for node's own runner. --same: compare.
 import { build, transform } from "esbuild";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -30,12 +31,48 @@ const shared = {
 
 const COMMITTED = resolve(here, "../src/jumok/picture/static/jumok.js");
 const LARGEST = 150_000; // bytes: a notebook keeps one copy for every widget in it
+const SECOND = resolve(here, "../src/jumok/picture/static/learning.js");
 const BANNER = "/* jumok, Apache-2.0; with Preact and Preact Signals, MIT: see jumok.js.LICENSES.txt. Built from frontend/. */";
 
 /** The program of the page: one minified module. */
 async function minified() {
   const { outputFiles } = await build({ ...shared, entryPoints: ["src/render.tsx"], minify: true, legalComments: "none", write: false });
   return outputFiles[0].text;
+}
+
+/** Which module gives which name, as src/kit.ts says it: what the first program shares with the second. */
+function sharedNames() {
+  const lines = readFileSync(join(here, "src/kit.ts"), "utf8").matchAll(/^export \{ (.+) \} from "(.+)";$/gm);
+  const place = (from) => (from.startsWith(".") ? join(here, "src", `${from}.ts`) : from);
+  return new Map(Array.from(lines, ([, names, from]) => [place(from), names]));
+}
+
+/** In the second program an import of a shared module takes it from the first; a name that is not shared stops the build. */
+const kit = {
+  name: "shared with the first program",
+  setup({ onResolve, onLoad }) {
+    const shared = sharedNames();
+    onResolve({ filter: /./ }, ({ path, resolveDir }) => {
+      const place = path.startsWith(".") ? `${resolve(resolveDir, path)}.ts` : path;
+      return shared.has(place) ? { path: place, namespace: "kit" } : undefined;
+    });
+    onLoad({ filter: /./, namespace: "kit" }, ({ path }) => ({ contents: `export const { ${shared.get(path)} } = kit;` }));
+  },
+};
+
+/** The program of training runs: a module whose default export takes the kit. It is small, and not packed. */
+async function second() {
+  const { outputFiles } = await build({
+    ...shared,
+    entryPoints: ["src/views/learning/extend.tsx"],
+    format: "iife",
+    globalName: "program",
+    minify: true,
+    legalComments: "none",
+    plugins: [css, kit],
+    write: false,
+  });
+  return `/* jumok, Apache-2.0. Built from frontend/; needs jumok.js. */\nexport default (kit) => {${outputFiles[0].text}return program;};\n`;
 }
 
 /** Four bytes in five letters (base64 takes a third more, this a quarter); none of them ends a string or an element. */
@@ -101,6 +138,9 @@ async function page() {
   console.log(`${sizes[0]} bytes minified, ${sizes[1]} as committed (at most ${LARGEST.toLocaleString("en")})`);
   if (module.length > LARGEST) throw new Error("the bundle is too large");
   writeFileSync(COMMITTED, module);
+  const runs = await second();
+  console.log(`${Buffer.byteLength(runs).toLocaleString("en")} bytes more in a page of a training run`);
+  writeFileSync(SECOND, runs);
   writeFileSync(`${COMMITTED}.LICENSES.txt`, licences());
 }
 
@@ -109,7 +149,8 @@ async function same() {
   const module = readFileSync(COMMITTED, "utf8");
   const text = unpacked(module);
   const stale = text !== (await minified()) || unpacker(packed(text)) !== unpacker(module);
-  if (stale || readFileSync(`${COMMITTED}.LICENSES.txt`, "utf8") !== licences()) throw new Error("stale: npm run build, and commit it");
+  const isSecondStale = readFileSync(SECOND, "utf8") !== (await second());
+  if (stale || isSecondStale || readFileSync(`${COMMITTED}.LICENSES.txt`, "utf8") !== licences()) throw new Error("stale: npm run build, and commit it");
   if (module.length > LARGEST) throw new Error("the bundle is too large");
 }
 

@@ -33,7 +33,10 @@ from .labels import labels_of
 from .png import palette
 from .streamed import Summary, summary
 
-__all__ = ["SIZE_LIMIT", "SMALL_BYTES", "Packed", "Storage", "Values", "least_bytes", "pack"]
+__all__ = [
+    "MOST_ERROR", "SIZE_LIMIT", "SMALL_BYTES", "Packed", "Storage", "Values", "least_bytes", "pack", "plain_array", "rounded",
+    "written",
+]  # fmt: skip
 
 Values = Literal["all"] | Collection[int] | None
 Storage = Literal["exact", "int16"] | None
@@ -98,7 +101,9 @@ def pack(record: Trace | Reading, values: Values = None, storage: Storage = None
     blocks, facts, thumbnails = [], [], []
     for at, trace in enumerate(layers):
         prefix = f"layers.{at}."
-        own = {name.removeprefix(prefix): _plain(array) for name, array in arrays.items() if name.startswith(prefix)}
+        own = {
+            name.removeprefix(prefix): plain_array(array) for name, array in arrays.items() if name.startswith(prefix)
+        }
         block, found = _layer(trace, _travelling(own, plain["layers"][at], at in wanted), exact, side)
         blocks.append(block)
         facts.append(_facts(trace, found, at in wanted))
@@ -152,7 +157,7 @@ def _side(layers: Sequence[Trace]) -> int:
 # one layer ----------------------------------------------------------------------------------------
 
 
-def _plain(array: Array) -> Array:
+def plain_array(array: Array) -> Array:
     """An array in one of the number types that the page reads, with the same content."""
     if array.dtype == np.float16:
         return array.astype(np.float32)
@@ -184,21 +189,21 @@ def _layer(trace: Trace, own: dict[str, Array], exact: bool, side: int) -> tuple
     steps = trace.steps
     if exact:
         return own, summary(steps, side)
-    rounded: dict[str, Array] = {}
+    smaller: dict[str, Array] = {}
     seen: dict[str, Array] = {}
     for name in ("q", "k", "v"):
         if name in own:
-            rounded[name], rounded[f"{name}.scale"] = _rounded(own[name])
-            seen[name] = rounded[name] * rounded[f"{name}.scale"][..., None]
+            smaller[name], smaller[f"{name}.scale"] = rounded(own[name])
+            seen[name] = smaller[name] * smaller[f"{name}.scale"][..., None]
     stored = type(steps)(seen["q"], seen["k"], steps.v, steps.rule)
     found = summary(stored, side, steps)
     if found.error.max() > MOST_ERROR:
         return own, summary(steps, side)
-    return own | rounded | {"lse": found.lse}, found
+    return own | smaller | {"lse": found.lse}, found
 
 
-def _rounded(array: Array) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
-    """(head, row, width) as whole numbers, and (head, row) what one of them is worth."""
+def rounded(array: Array) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
+    """(…, row, width) as whole numbers, and (…, row) what one of them is worth."""
     scale = (np.abs(array).max(axis=-1) / 32767).astype(np.float32)
     whole = np.rint(array / np.where(scale > 0, scale, 1)[..., None])
     return np.clip(whole, -32767, 32767).astype(np.int16), scale
@@ -255,6 +260,11 @@ def _title(record: Trace | Reading) -> dict[str, str] | None:
 
 
 def _header(blocks: Sequence[dict[str, Array]], plain: dict[str, Any], page: dict[str, Any]) -> str:
+    named = [(f"layers.{at}.{name}", array) for at, block in enumerate(blocks) for name, array in _in_order(block)]
+    return _named_header(named, plain, page)
+
+
+def _named_header(named: Sequence[tuple[str, Array]], plain: dict[str, Any], page: dict[str, Any]) -> str:
     metadata = {
         "format": "jumok",
         "version": str(saved.VERSION),
@@ -263,11 +273,10 @@ def _header(blocks: Sequence[dict[str, Array]], plain: dict[str, Any], page: dic
     }
     header: dict[str, Any] = {"__metadata__": metadata}
     end = 0
-    for at, block in enumerate(blocks):
-        for name, array in _in_order(block):
-            start, end = end, end + array.nbytes
-            dtype = DTYPES[array.dtype.str[1:]]
-            header[f"layers.{at}.{name}"] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [start, end]}
+    for name, array in named:
+        start, end = end, end + array.nbytes
+        dtype = DTYPES[array.dtype.str[1:]]
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [start, end]}
     return json.dumps(header, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -275,6 +284,11 @@ def _bytes(block: dict[str, Array]) -> bytes:
     return b"".join(
         np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes() for _, array in _in_order(block)
     )
+
+
+def written(tensors: dict[str, Array], plain: dict[str, Any], page: dict[str, Any]) -> tuple[str, bytes]:
+    """The header of a document that comes whole, and its bytes."""
+    return _named_header(_in_order(tensors), plain, page), _bytes(tensors)
 
 
 def _in_order(block: dict[str, Array]) -> list[tuple[str, Array]]:

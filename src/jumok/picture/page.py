@@ -63,6 +63,7 @@ def html(
     *,
     comparison: Mapping[str, Any] | None = None,
     cuts: Sequence[Mapping[str, Any]] = (),
+    extra: Mapping[str, Any] | None = None,
     view: Mapping[str, Any] | None = None,
     lang: str = "en",
     title: str | Mapping[str, str] | None = None,
@@ -74,6 +75,7 @@ def html(
 
     comparison : which token of the first stands for which of the second, {"pairs": [[0, 0], …]}
     cuts : what models do without some of their weights, as ``cuts.carried`` gives it
+    extra : what the page's model holds besides, such as a second program: see ``learned.carried``
     view : what is chosen when it opens: {"layer": 3, "head": 8, "query": 5, …}
     title : one text, or one a language; None for the document's own
     values, storage : as in ``packed.pack``
@@ -89,6 +91,7 @@ def html(
     _refuse_beyond(size_limit, sum(one.n_bytes for one in made))
     named = dict.fromkeys(LANGS, title) if isinstance(title, str) else title and dict(title)
     model = {"comparison": comparison, "cuts": list(cuts), "view": {**(view or {}), "lang": lang}, "title": named}
+    model |= {} if extra is None else dict(extra)
     return _pieces(made, model, lang, _title(title, made, lang))
 
 
@@ -108,7 +111,7 @@ def _pieces(made: Sequence[Packed], model: Mapping[str, Any], lang: str, title: 
 
 
 def _by_layer(document: Packed) -> bool:
-    return document.n_bytes > SMALL_BYTES
+    return bool(document.atlas) and document.n_bytes > SMALL_BYTES
 
 
 def _blocks(at: int, document: Packed) -> Iterator[str]:

@@ -1,0 +1,114 @@
+/** W_Q, W_K, W_V and W_O as small heat maps: as they are, or how far they moved. */
+import type { JSX } from "preact";
+import type { Signal } from "@preact/signals";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { MATRICES, type History, type Matrix } from "../../engine/history";
+import type { Lang, Table } from "../../engine/record";
+import { differenceColour } from "../../look/colours";
+import type { Session } from "../../state";
+import type { Side } from "./run";
+import { told } from "./words";
+
+export const SHOWS = ["now", "start", "last"] as const;
+export type Shows = (typeof SHOWS)[number];
+
+interface Given {
+  readonly session: Session;
+  readonly side: Side;
+  readonly shows: Signal<Shows>;
+}
+
+export function Matrices({ session, side: { history, snapshot }, shows }: Given): JSX.Element | null {
+  const lang = session.choice.lang.value;
+  const layer = Math.min(session.choice.layer.value, history.layers.length - 1);
+  const here = MATRICES.filter((matrix) => history.weight(layer, matrix, 0) !== null);
+  const top = useMemo(() => topOf(history, layer, shows.value), [history, layer, shows.value]);
+  if (here.length === 0) return null;
+  return (
+    <section class="matrices">
+      <h3>{told("matrices", lang, { layer })}</h3>
+      <label>
+        {told("show", lang)}{" "}
+        <select value={shows.value} onChange={(event) => (shows.value = event.currentTarget.value as Shows)}>
+          {SHOWS.map((one) => <option key={one} value={one}>{told(one, lang)}</option>)}
+        </select>
+      </label>
+      <div class="maps">
+        {here.map((matrix) => (
+          <Map
+            key={matrix}
+            name={matrix.toUpperCase()}
+            table={shownAt(history, layer, matrix, snapshot.value, shows.value)}
+            top={top}
+            what={told(shows.value, lang)}
+            lang={lang}
+          />
+        ))}
+      </div>
+      <p class="quiet">{told("scale", lang, { top })}</p>
+    </section>
+  );
+}
+
+/** A matrix, or its difference from an earlier one. */
+function shownAt(history: History, layer: number, matrix: Matrix, snapshot: number, shows: Shows): Table {
+  const now = history.weight(layer, matrix, snapshot)!;
+  if (shows === "now") return now;
+  const before = history.weight(layer, matrix, shows === "start" ? 0 : Math.max(0, snapshot - 1))!;
+  return { ...now, values: Float64Array.from(now.values, (value, at) => value - before.values[at]) };
+}
+
+/** The largest number that any matrix of the layer shows at any snapshot. */
+function topOf(history: History, layer: number, shows: Shows): number {
+  let top = 0;
+  for (const matrix of MATRICES) {
+    if (history.weight(layer, matrix, 0) === null) continue;
+    for (let at = 0; at < history.steps.length; at += 1) {
+      top = Math.max(top, sizesOf(shownAt(history, layer, matrix, at, shows)).largest);
+    }
+  }
+  return top;
+}
+
+function sizesOf({ values }: Table): { largest: number; norm: number } {
+  let [largest, squares] = [0, 0];
+  for (let at = 0; at < values.length; at += 1) {
+    largest = Math.max(largest, Math.abs(values[at]));
+    squares += values[at] ** 2;
+  }
+  return { largest, norm: Math.sqrt(squares) };
+}
+
+interface MapGiven {
+  readonly name: string;
+  readonly table: Table;
+  readonly top: number;
+  readonly what: string;
+  readonly lang: Lang;
+}
+
+function Map({ name, table, top, what, lang }: MapGiven): JSX.Element {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const sizes = sizesOf(table);
+  useLayoutEffect(() => paint(canvas.current!, table, top), [table, top]);
+  return (
+    <figure>
+      <figcaption><i>{name[0]}</i><sub>{name.slice(2)}</sub></figcaption>
+      <canvas
+        ref={canvas} role="img" width={table.columns} height={table.rows}
+        aria-label={told("matrix", lang, { name, what, rows: table.rows, columns: table.columns, ...sizes })}
+      />
+      <span class="quiet">{told("norm", lang, sizes)}</span>
+    </figure>
+  );
+}
+
+function paint(canvas: HTMLCanvasElement, { rows, columns, values }: Table, top: number): void {
+  const image = new ImageData(columns, rows);
+  for (let at = 0; at < values.length; at += 1) {
+    const colour = differenceColour(top > 0 ? values[at] / top : 0);
+    image.data.set(colour, 4 * at);
+    image.data[4 * at + 3] = 255;
+  }
+  canvas.getContext("2d")!.putImageData(image, 0, 0);
+}

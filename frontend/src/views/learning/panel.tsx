@@ -1,0 +1,183 @@
+/** Above the views: the slider over training steps, the curves, the weights, and what emerged in sentences. */
+import type { JSX } from "preact";
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Lang } from "../../engine/record";
+import { number, shown } from "../../explanation/words";
+import type { Session } from "../../state";
+import { valueAt } from "./curves";
+import css from "./learning.css";
+import { Matrices, type Shows } from "./matrices";
+import { Plots, topsOf } from "./plots";
+import { chooseProbe, type Runs, type Side } from "./run";
+import { told } from "./words";
+
+/** A snapshot stays as long as this while the training plays; where motion is unwelcome, longer, and fewer are shown. */
+const SNAPSHOT_MS = 120;
+const CALM_MS = 1000;
+const CALM_SNAPSHOTS = 20;
+
+interface Given {
+  readonly session: Session;
+  readonly runs: Runs;
+}
+
+export function Panel({ session, runs }: Given): JSX.Element {
+  const lang = session.choice.lang.value;
+  const shows = useSignal<Shows>("now");
+  const isLog = useSignal(runs.moment < runs.steps.at(-1)! / 20);
+  const tops = useMemo(() => topsOf(runs), [runs]);
+  useSignalEffect(() => runs.markChanges());
+  return (
+    <section class="learning" aria-label={told("title", lang)}>
+      <style>{css}</style>
+      <Slider session={session} runs={runs} />
+      <div class={runs.sides.length > 1 ? "sides two" : "sides"}>
+        {runs.sides.map((side, at) => (
+          <section key={at} class="side" aria-label={side.name || told("title", lang)}>
+            {side.name !== "" && <h2>{shown(side.name)}</h2>}
+            <ProbePicker session={session} side={side} lang={lang} />
+            <Plots session={session} runs={runs} side={side} isLog={isLog} tops={tops} />
+            <Matrices session={session} side={side} shows={shows} />
+            {isNew(runs, side) && <Told session={session} side={side} isAlone={runs.sides.length === 1} />}
+          </section>
+        ))}
+      </div>
+      <p class="options">
+        <Check text={told("log", lang)} isOn={isLog.value} turn={(on) => (isLog.value = on)} />
+        <Check text={told("mark", lang)} isOn={runs.marking.value} turn={(on) => (runs.marking.value = on)} />
+      </p>
+      <Notes runs={runs} lang={lang} />
+    </section>
+  );
+}
+
+/** A run beside itself is told once. */
+function isNew({ sides }: Runs, side: Side): boolean {
+  return sides.find(({ history }) => history === side.history) === side;
+}
+
+function Check({ text, isOn, turn }: { text: string; isOn: boolean; turn: (on: boolean) => void }): JSX.Element {
+  return (
+    <label>
+      <input type="checkbox" checked={isOn} onChange={(event) => turn(event.currentTarget.checked)} /> {text}
+    </label>
+  );
+}
+
+// the slider ---------------------------------------------------------------------------------------
+
+function Slider({ session, runs }: Given): JSX.Element {
+  const lang = session.choice.lang.value;
+  const at = runs.at.value;
+  const last = runs.steps.length - 1;
+  const names = { step: runs.steps[at], steps: runs.steps[last] };
+  const { isPlaying, turn } = usePlay(runs);
+  const go = (to: number): void => {
+    isPlaying.value = false;
+    runs.goTo(to);
+  };
+  return (
+    <div class="slider">
+      <button type="button" aria-pressed={isPlaying.value} onClick={turn}>
+        {told(isPlaying.value ? "pause" : "play", lang)}
+      </button>
+      <button type="button" class="one" disabled={at === 0} aria-label={told("before", lang)} title={told("before", lang)} onClick={() => go(at - 1)}>‹</button>
+      <input
+        type="range" min={0} max={last} step={1} value={at}
+        aria-label={told("step", lang)}
+        aria-valuetext={told("spoken", lang, { ...names, values: valuesOf(runs, lang) })}
+        onInput={(event) => go(Number(event.currentTarget.value))}
+      />
+      <button type="button" class="one" disabled={at === last} aria-label={told("after", lang)} title={told("after", lang)} onClick={() => go(at + 1)}>›</button>
+      <output>{told("step_of", lang, names)}</output>
+      <button type="button" onClick={() => { isPlaying.value = false; runs.step.value = runs.moment; }}>
+        {told("change", lang, { step: runs.moment })}
+      </button>
+    </div>
+  );
+}
+
+/** "loss 1.234, accuracy 0.53", of each side. */
+function valuesOf({ sides, step }: Runs, lang: Lang): string {
+  const of = ({ history: { steps, loss, accuracy }, name }: Side): string => {
+    const values = [["loss", valueAt({ values: loss, steps: null }, step.value)], ["accuracy", valueAt({ values: accuracy, steps }, step.value)]] as const;
+    const said = values.filter(([, value]) => !Number.isNaN(value)).map(([what, value]) => `${told(what, lang)} ${number(value)}`);
+    return [name.split(":")[0], ...said].filter(Boolean).join(" ");
+  };
+  return sides.map(of).join(", ");
+}
+
+/** From where it stands, or from the start where it stands at the end. */
+function usePlay(runs: Runs) {
+  const isPlaying = useSignal(false);
+  const last = runs.steps.length - 1;
+  useEffect(() => {
+    if (!isPlaying.value) return undefined;
+    const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const by = isCalm ? Math.ceil(last / CALM_SNAPSHOTS) : 1;
+    const timer = setInterval(() => {
+      runs.goTo(runs.at.peek() + by);
+      if (runs.at.peek() === last) isPlaying.value = false;
+    }, isCalm ? CALM_MS : SNAPSHOT_MS);
+    return () => clearInterval(timer);
+  }, [isPlaying.value, runs]);
+  const turn = (): void => {
+    if (!isPlaying.peek() && runs.at.peek() === last) runs.goTo(0);
+    isPlaying.value = !isPlaying.peek();
+  };
+  return { isPlaying, turn };
+}
+
+// what is looked at, what is told ------------------------------------------------------------------
+
+function ProbePicker({ session, side, lang }: { session: Session; side: Side; lang: Lang }): JSX.Element | null {
+  const { history: { probes }, probe, name } = side;
+  if (probes.length < 2) return null;
+  return (
+    <label class="probe">
+      <span>{told("probe", lang)}</span>{" "}
+      <select
+        value={probe.value}
+        aria-label={name === "" ? undefined : told("probe_of", lang, { name })}
+        onChange={(event) => chooseProbe(session, side, Number(event.currentTarget.value))}
+      >
+        {probes.map(({ tokens, answer }, at) => (
+          <option key={at} value={at}>
+            {tokens.map(({ label }) => shown(label.text)).join(" ") + (answer === null ? "" : ` → ${shown(answer)}`)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** What came of it, in the sentences that Python made, and the way to the head that carries it. */
+function Told({ session, side: { history }, isAlone }: { session: Session; side: Side; isAlone: boolean }): JSX.Element {
+  const lang = session.choice.lang.value;
+  const carrier = history.emerged?.carrier;
+  return (
+    <div class="outcome">
+      {(history.told[lang] ?? []).map(({ title, lines }, at) => (
+        <details key={at} open={isAlone}>
+          <summary>{shown(title)}</summary>
+          {lines.map((line, of) => <p key={of}>{shown(line)}</p>)}
+        </details>
+      ))}
+      {carrier && (
+        <button type="button" onClick={() => session.choose({ layer: carrier[0], head: carrier[1] })}>
+          {told("carrier", lang, { layer: carrier[0], head: carrier[1] })}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Notes({ runs: { sides, steps }, lang }: { runs: Runs; lang: Lang }): JSX.Element {
+  const rounded = sides.filter(({ history }) => history.storage !== "exact").map(({ history }) => history.error);
+  return (
+    <p class="quiet">
+      {told("snapshots", lang, { n: steps.length })} {rounded.length > 0 && told("rounded", lang, { error: Math.max(...rounded) })}
+    </p>
+  );
+}

@@ -1,0 +1,66 @@
+/** The texts of a training run, English and Korean on adjacent lines; filled by explanation's `fill`. */
+import { fill, type Data } from "../../explanation/words";
+import type { Lang } from "../../engine/record";
+
+/** A text of the panel in a language, with its data filled in. */
+export function told(name: keyof typeof WORDS, lang: Lang, data: Data = {}): string {
+  return fill(WORDS[name][lang === "en" ? 0 : 1], data, lang);
+}
+
+const WORDS = {
+  title: ["How it was learned", "학습 과정"],
+  step: ["Training step", "학습 단계"],
+  step_of: ["step {step:int} of {steps:int}", "{steps:int}단계 중 {step:int}단계"],
+  spoken: ["step {step:int} of {steps:int}, {values}", "{steps:int}단계 중 {step:int}단계, {values}"],
+  play: ["Play", "재생"],
+  pause: ["Pause", "멈춤"],
+  before: ["Previous snapshot", "이전 스냅샷"],
+  after: ["Next snapshot", "다음 스냅샷"],
+  change: ["To the moment of change (step {step:int})", "바뀌는 순간으로 ({step:int}단계)"],
+  snapshots: [
+    "{n:int} snapshots were kept, each of the first steps and then fewer; between two of them the earlier one is shown.",
+    "스냅샷은 {n:int}개이고 처음에는 모든 단계, 뒤로 갈수록 드물게 남겼습니다. 그 사이 단계에서는 앞의 스냅샷을 보입니다.",
+  ],
+  probe: ["Sentence that is looked at", "살펴보는 문장"],
+  probe_of: ["Sentence that is looked at, {name}", "살펴보는 문장, {name}"],
+  log: ["Steps on a logarithmic axis", "단계를 로그 축으로"],
+  mark: ["Mark what changed since the snapshot before", "이전 스냅샷에서 바뀐 숫자 표시"],
+  loss: ["Loss", "손실"],
+  shares: ["Held-out accuracy and what the heads read", "뺀 것의 정확도와 헤드가 읽는 곳"],
+  norms: ["Norm of each gradient, layer {layer:int}", "기울기의 노름, {layer:int}층"],
+  accuracy: ["accuracy", "정확도"],
+  nearness: ["nearness to the wanted rows", "바라는 행에 가까운 정도"],
+  role_answer: ["weight on what the answer depends on", "답을 정하는 토큰의 가중치"],
+  role: ["weight on “{name}”", "‘{name}’의 가중치"],
+  of_head: ["{what}, layer {layer:int}, head {head:int}", "{what}, {layer:int}층 {head:int}번 헤드"],
+  others: ["thin lines: other heads", "가는 선: 다른 헤드"],
+  chance: ["the most frequent answer", "가장 흔한 답만 낼 때"],
+  baseline: ["the best without a look at the tokens", "토큰을 보지 않을 때의 최선"],
+  plot: [
+    "{what} over {steps:int} training steps, from {first:n} to {last:n}",
+    "학습 {steps:int}단계 동안의 {what}: {first:n}에서 {last:n}",
+  ],
+  unmeasured: ["not measured", "재지 않음"],
+  matrices: ["How the weights move, layer {layer:int}", "가중치가 움직이는 모습, {layer:int}층"],
+  show: ["Shown", "보는 것"],
+  now: ["weights at this step", "이 단계의 가중치"],
+  start: ["change since the start", "처음부터 바뀐 것"],
+  last: ["change since the snapshot before", "이전 스냅샷에서 바뀐 것"],
+  matrix: [
+    "{name}, {rows:int} rows and {columns:int} columns: {what}; largest {largest:n}, Frobenius norm {norm:n}",
+    "{name}, {rows:int}행 {columns:int}열: {what}. 가장 큰 값 {largest:n}, 프로베니우스 노름 {norm:n}",
+  ],
+  norm: ["‖·‖ {norm:n}, largest {largest:n}", "‖·‖ {norm:n}, 최대 {largest:n}"],
+  scale: [
+    "Purple is below 0, orange above; the same scale at every step, up to ±{top:n}. Rows are dimensions of x.",
+    "보라는 0보다 작고 주황은 큽니다. 모든 단계에서 같은 눈금(±{top:n}까지)을 씁니다. 행은 x의 차원입니다.",
+  ],
+  rounded: [
+    "x and the weights of this run travel as 16-bit numbers with one scale a row: over all snapshots, attention weights differ by at most {error:n} from the run's own.",
+    "이 학습의 x와 가중치를 행마다 배율 하나를 둔 16비트 정수로 담았습니다. 모든 스냅샷에서 어텐션 가중치의 오차는 최대 {error:n}입니다.",
+  ],
+  carrier: [
+    "The head that carries it: layer {layer:int}, head {head:int}",
+    "이 일을 맡은 헤드: {layer:int}층 {head:int}번 헤드",
+  ],
+} as const;

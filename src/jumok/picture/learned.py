@@ -1,0 +1,214 @@
+"""A training run as the page carries it: one document with everything that the slider moves.
+
+What is in it stands in frontend/README.md ("What travels: runs"). A small run travels with every digit; of a large one the
+weights and what entered the layers become whole numbers with one scale a row, and the difference this makes to the
+attention weights is measured over every snapshot.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import history as histories
+from ..errors import InputError
+from ..explanation.emerged import outcome
+from ..history import History, LayerHistory, Probe
+from ..trace import Trace
+from ..words import LANGS
+from . import page
+from .labels import labels_of
+from .packed import MOST_ERROR, SMALL_BYTES, Packed, plain_array, rounded, written
+from .page import SIZE_LIMIT
+
+__all__ = ["EXTENSION", "Run", "Runs", "carried", "pack_run", "write"]
+
+EXTENSION = Path(__file__).parent / "static" / "learning.js"
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A training run to look at.
+
+    history : curves and snapshots
+    emerged : what was measured at its end, as plain JSON (``Learned.emerged``), or None
+    given : the weights that a person wrote for the same rows, or None
+    """
+
+    history: History
+    emerged: Mapping[str, Any] | None = None
+    given: Trace | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Two training runs beside each other, or one run with two of its probes. Made by ``jumok.compare``."""
+
+    a: Run
+    b: Run
+
+    def __repr__(self) -> str:
+        return f"Runs({self.a.history!r}, {self.b.history!r})"
+
+
+def write(
+    path: str | os.PathLike[str],
+    thing: Run | Runs,
+    *,
+    view: Mapping[str, Any] | None = None,
+    lang: str = "en",
+    title: str | None = None,
+    size_limit: int | None = SIZE_LIMIT,
+) -> Path:
+    """Write the page of a run, or of two, whole or not at all; the options are those of ``page.html``.
+
+    Errors: ``OutputError`` where the path cannot be written, and what ``page.html`` and ``pack_run`` refuse.
+    """
+    documents, extra = carried(thing)
+    return page.write(path, documents, extra=extra, view=view, lang=lang, title=title, size_limit=size_limit)
+
+
+def carried(thing: Run | Runs) -> tuple[list[Packed], dict[str, Any]]:
+    """The documents of a run or of two, and what the page's model holds besides: the second program, and the sides.
+
+    A run that stands beside itself travels once.
+    """
+    runs = [thing] if isinstance(thing, Run) else [thing.a, thing.b]
+    unique = [runs[0]] if all(run.history is runs[0].history for run in runs) else runs
+    sides = [{"run": min(at, len(unique) - 1), "name": name} for at, name in enumerate(_names(runs))]
+    return [pack_run(run) for run in unique], {"extension": EXTENSION.read_text(encoding="utf-8"), "sides": sides}
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """What tells two runs apart: their letter and the settings in which they differ; of a single run, nothing."""
+    if len(runs) == 1:
+        return [""]
+    settings = [_flat(run.history.settings) for run in runs]
+    names = dict.fromkeys(name for one in settings for name in one)
+    differing = [name for name in names if len({str(one.get(name)) for one in settings}) > 1]
+    told = [", ".join(f"{name} {one[name]}" for name in differing if name in one) for one in settings]
+    return [f"{letter}: {text}" if text else letter for letter, text in zip("AB", told, strict=True)]
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        flat |= _flat(value) if isinstance(value, Mapping) else {name: value}
+    return flat
+
+
+# one document -------------------------------------------------------------------------------------
+
+
+def pack_run(run: Run) -> Packed:
+    """A run for the page.
+
+    Errors: ``InputError`` for a history in which nothing was looked at.
+    """
+    history = run.history
+    if not history.layers or not history.probes:
+        raise InputError(
+            en="this history has no attention layer or no probe (a sequence that was looked at), so there is nothing to show.",
+            ko="이 학습 기록에는 어텐션 층이나 살펴본 문장이 없어 보여 줄 것이 없습니다.",
+        )
+    tensors, plain = histories.parts(history)
+    tensors = {name: plain_array(_narrow(name, array)) for name, array in tensors.items() if _travels(name)}
+    error = 0.0
+    exact = sum(array.nbytes for array in tensors.values()) <= SMALL_BYTES
+    if not exact:
+        error = _error(history)
+        exact = error > MOST_ERROR
+    if not exact:
+        tensors = dict(_smaller(tensors))
+    told = {"storage": "exact" if exact else "int16", "error": 0.0 if exact else error, **_told(run)}
+    header, data = written(tensors, plain, told)
+    return Packed(header, (data,), str(told["storage"]), (), {}, told["title"])
+
+
+def _travels(name: str) -> bool:
+    """Gradients of the probes are for explanations; the page draws none."""
+    return not name.endswith("gradient")
+
+
+def _narrow(name: str, array: Array) -> Array:
+    """Curves are drawn, a pixel at a time."""
+    drawn = name.split(".")[0] in ("loss", "accuracy", "roles", "gradient_norm")
+    return array.astype(np.float32) if drawn else array
+
+
+def _is_rounded(name: str, array: Array) -> bool:
+    """Arrays with a row of several numbers, of which there is one for each snapshot; not curves, nor parts of a rule."""
+    group, *rest = name.split(".")
+    return (group == "layers" and array.ndim == 3) or (group == "probes" and rest[-1] == "x")
+
+
+def _smaller(tensors: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
+    for name, array in tensors.items():
+        if not _is_rounded(name, array):
+            yield name, array
+            continue
+        whole, scale = rounded(array)
+        yield name, whole
+        yield f"{name}.scale", scale
+
+
+def _error(history: History) -> float:
+    """The largest difference of an attention weight between the history and what would travel, over every snapshot."""
+    other = _restored(history)
+    most = 0.0
+    for probe in range(len(history.probes)):
+        for layer in range(len(history.layers)):
+            for step in history.steps:
+                weights = [one.trace(step, probe, layer).weights for one in (history, other)]
+                most = max(most, float(np.abs(weights[0] - weights[1]).max()))
+    return most
+
+
+def _restored(history: History) -> History:
+    """The history as the page has it after rounding."""
+
+    def back(name: str, array: Array) -> Array:
+        if not _is_rounded(name, array):
+            return array
+        whole, scale = rounded(array)
+        return whole * scale[..., None]
+
+    def layer(one: LayerHistory) -> LayerHistory:
+        weights = {name: back(f"layers.0.{name}", array) for name, array in one.weights.items()}
+        return dataclasses.replace(one, weights=weights)
+
+    def probe(one: Probe) -> Probe:
+        arrays = tuple({name: back(f"probes.0.0.{name}", a) for name, a in of.items()} for of in one.arrays)
+        return dataclasses.replace(one, arrays=arrays)
+
+    return dataclasses.replace(
+        history, layers=tuple(map(layer, history.layers)), probes=tuple(map(probe, history.probes))
+    )
+
+
+# what is said -------------------------------------------------------------------------------------
+
+
+def _told(run: Run) -> dict[str, Any]:
+    """How tokens are shown, what the run is called, and what emerged in sentences of both languages."""
+    title = run.history.task.get("title")
+    return {
+        "labels": [[label.to_json() for label in labels_of(probe.tokens)] for probe in run.history.probes],
+        "title": {lang: str(title[lang]) for lang in LANGS} if isinstance(title, Mapping) else None,
+        "emerged": None if run.emerged is None else dict(run.emerged),
+        "told": {lang: _sections(run, lang) for lang in LANGS},
+    }
+
+
+def _sections(run: Run, lang: str) -> list[dict[str, Any]]:
+    found = outcome(run.history, run.emerged, lang, run.given)
+    return [{"title": one.title, "lines": [text for _, text in one.lines]} for one in found.sections()]
