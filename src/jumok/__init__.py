@@ -42,6 +42,7 @@ __all__ = [
     "learn",
     "load",
     "positions",
+    "record",
     "scaling",
     "widget",
 ]
@@ -71,6 +72,7 @@ _HOME = {
     "explain": "explanation.explanation",
     "learn": "verbs",
     "load": "verbs",
+    "record": "verbs",
     "scaling": "measurement.spread",
     "widget": "verbs",
 }
@@ -106,6 +108,7 @@ if TYPE_CHECKING:
     from .verbs import draw as draw
     from .verbs import learn as learn
     from .verbs import load as load
+    from .verbs import record as record
     from .verbs import widget as widget
 
 

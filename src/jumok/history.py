@@ -72,7 +72,7 @@ class Probe:
     """One sequence that was looked at all through the training.
 
     tokens : (token,)
-    rules : (layer,) the rule of each layer
+    rules : (layer,) the rule of each layer; or (layer, snapshot), where a rule holds numbers that are learned
     arrays : (layer,) each name → (snapshot, …): ``x`` (snapshot, token, d_model) what entered the layer, or ``q``, ``k``,
         ``v`` (snapshot, head, token, d_head); ``gradient`` (snapshot, token, d_out), where it is known: dL/d(the layer's
         output) of the loss on this sequence alone; or ``weights_gradient`` (snapshot, head, query, key) where it reads these
@@ -81,7 +81,7 @@ class Probe:
     """
 
     tokens: tuple[Token, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[Rule | tuple[Rule, ...], ...]
     arrays: tuple[Mapping[str, Floats], ...]
     query: int | None = None
     reads: tuple[int, ...] = ()
@@ -90,7 +90,8 @@ class Probe:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", as_tokens(self.tokens))
-        object.__setattr__(self, "rules", tuple(Rule.of(rule) for rule in self.rules))
+        rules = [tuple(map(Rule.of, rule)) if isinstance(rule, tuple) else Rule.of(rule) for rule in self.rules]
+        object.__setattr__(self, "rules", tuple(rules))
         sealed = [{name: _sealed(name, array) for name, array in layer.items()} for layer in self.arrays]
         object.__setattr__(self, "arrays", tuple(sealed))
 
@@ -136,9 +137,10 @@ class History:
 
     def _check_axes(self) -> None:
         n = len(self.steps)
-        arrays = [("accuracy", self.accuracy), *self.roles.items()]
+        arrays: list[tuple[str, Any]] = [("accuracy", self.accuracy), *self.roles.items()]
         arrays += [(name, array) for layer in self.layers for name, array in layer.weights.items()]
         arrays += [(name, array) for probe in self.probes for layer in probe.arrays for name, array in layer.items()]
+        arrays += [("rules", rule) for probe in self.probes for rule in probe.rules if isinstance(rule, tuple)]
         for name, array in arrays:
             if len(array) != n:
                 raise ShapeError(
@@ -176,14 +178,14 @@ class History:
                 ko=f"layer에는 0부터 {len(self.layers) - 1}까지의 위치가 필요한데 {layer!r}이(가) 왔습니다.",
             )
         arrays = {name: array[at] for name, array in told.arrays[layer].items() if name in ("x", "q", "k", "v")}
-        heads, of = self.layers[layer].heads(at), self.layers[layer]
+        heads, of, rule = self.layers[layer].heads(at), self.layers[layer], told.rules[layer]
         if "q" not in arrays:
             assert heads is not None
             arrays |= _made(arrays["x"], heads, of)
         return Trace(
             tokens=told.tokens,
             **arrays,
-            rule=told.rules[layer],
+            rule=rule[at] if isinstance(rule, tuple) else rule,
             heads=heads,
             dimensions=told.dimensions,
             source=self._source(at, layer, told),

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from .sources.design.designed import Design, Progress
     from .sources.example import Example
     from .sources.learn.learned import Learned
+    from .sources.learn.recorded import Recorded
     from .sources.learn.training import Progress as LearnProgress
 
-__all__ = ["attend", "capture", "compare", "design", "draw", "learn", "load", "widget"]
+__all__ = ["attend", "capture", "compare", "design", "draw", "learn", "load", "record", "widget"]
 
 
 def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading | History | Learned:
@@ -222,9 +223,11 @@ def design(
 
 
 def draw(
-    thing: Example | Design | Trace | Reading | Comparison,
+    thing: Example | Design | Learned | History | Trace | Reading | Comparison,
     kind: str | None = None,
     *,
+    step: int | None = None,
+    probe: int | None = None,
     stage: str | None = None,
     layer: int | None = None,
     head: int | None = None,
@@ -238,10 +241,12 @@ def draw(
     """A picture of attention: it shows itself in a notebook, and ``save`` writes .svg, .png, .md, .csv or a live .html.
 
     thing : a Trace, a Reading, a Comparison, an Example, which is attended to first, or a Design: what its weights do with
-        its (first) sentence; ``design.trace(1)`` is the next
+        its (first) sentence; ``design.trace(1)`` is the next; a training run (Learned, History)
     kind : of a Trace or Reading "heat" (numbers in coloured cells), "arrows" (lines between tokens), "arcs" (one
         token's row over the sentence), "strip" (every stage as a small table), "heads" (all heads); of a Comparison
-        "difference" or "heads". None: "heat", of several layers "heads", of a Comparison "difference"
+        "difference" or "heads"; of a training run "curves" (loss, accuracy, what the heads read). None: "heat", of several
+        layers "heads", of a Comparison "difference", of a run "curves"
+    step, probe : of a training run: the attention at that step, on that sequence of those that were looked at
     stage : of a heat map, one of x to the output; None for the weights
     layer, head : which one; None for the last layer, head 0; of a Comparison the head that changed most
     query : one token, by position or text; None for all
@@ -255,9 +260,11 @@ def draw(
     position out of range or options that do not go together.
     """
     from .picture.drawing import draw as drawn
+    from .runs import wanted
 
+    of_run = wanted(thing, step, probe, whole=kind in (None, "curves"))
     return drawn(
-        _attended(thing), kind, stage=stage, layer=layer, head=head, query=query, lang=lang, theme=theme, width=width,
+        _attended(thing) if of_run is None else of_run, kind, stage=stage, layer=layer, head=head, query=query, lang=lang, theme=theme, width=width,
         title=title, ax=ax,
     )  # fmt: skip
 
@@ -457,4 +464,72 @@ def learn(
         learning_rate=learning_rate,
         batch=batch,
         progress=progress,
+    )
+
+
+def record(
+    model: Any,
+    probes: Any,
+    *,
+    every: int | Iterable[int] | None = None,
+    tokens: Any = None,
+    tokenizer: Any = None,
+    loss: Any = None,
+    query: Any = None,
+    weights: bool = True,
+    out: str | os.PathLike[str] | None = None,
+    most_bytes: int = 2**30,
+) -> Recorded:
+    """A with-block around any PyTorch training loop that keeps how the model's attention moves: ``recorded.history``.
+
+    model : a ``torch.nn.Module`` with any attention; what DDP or torch.compile wrapped is looked at from inside
+    probes : what to look at all through the training, one or a list: a text, a tensor, a tuple of the model's arguments, its
+        inputs by name, or a function that runs it; one sequence each
+    every : steps between snapshots; or a list of steps; None for each of the first ten, then gaps of a tenth of the steps
+        made. The first and the last state are always kept
+    tokens : (token,) texts of the only probe, or a list with one each;  tokenizer : for probes that are texts
+    loss : of the model's output on a probe, one number, to keep the gradient that arrives at each layer; None for the
+        output's own ``.loss``, if it has one. One for all probes, or a list
+    query : the token whose row is worth looking at, for the only probe or a list
+    weights : False to keep q, k and v of the probes only, without W_Q, W_K, W_V and W_O
+    out : a ``.safetensors`` that is written every few seconds and at the end, each time whole or not at all
+    most_bytes : what the snapshots may take in memory; beyond it every second one is let go, and you are told
+
+    >>> import torch
+    >>> from jumok import nn
+    >>> attention = nn.SelfAttention(4, 4)
+    >>> optimizer = torch.optim.SGD(attention.parameters(), lr=0.1)
+    >>> x = torch.eye(3, 4)
+    >>> with record(attention, x, tokens=["a", "b", "c"]) as recorded:
+    ...     for _ in range(3):
+    ...         loss = attention(x)[0].square().sum()
+    ...         optimizer.zero_grad()
+    ...         loss.backward()
+    ...         _ = optimizer.step()
+    ...         recorded.log(loss)
+    >>> history = recorded.history
+    >>> history.steps, history.layers[0].weights["w_q"].shape, history.trace(step=2).weights.shape
+    ((0, 1, 2, 3), (4, 4, 4), (1, 3, 3))
+
+    A step is counted when each optimizer of ``torch.optim`` that holds parameters of the model has stepped;
+    ``recorded.step(loss)`` counts instead where there is none. Looking leaves no trace: modes, buffers, gradients and random
+    numbers are as they were. W_Q, W_K and W_V of other modules than ``jumok.nn`` are kept where what they make is found in
+    the attention, number by number. A failure later than the start ends the recording with a warning, not the training.
+
+    Errors: ``InputError`` where nothing attends, or a probe, ``every`` or ``out`` does not fit; ``TooLargeError`` where fewer
+    than eight snapshots fit in memory; ``OutputError`` where ``out`` cannot be written; ``MissingExtra`` without PyTorch.
+    """
+    from .sources.learn.recorded import record as recorded
+
+    return recorded(
+        model,
+        probes,
+        every=every,
+        tokens=tokens,
+        tokenizer=tokenizer,
+        loss=loss,
+        query=query,
+        weights=weights,
+        out=out,
+        most_bytes=most_bytes,
     )

@@ -1,0 +1,85 @@
+"""A recording as a callback of other people's training loops; nothing of theirs is imported before it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any, Protocol
+
+from ...errors import MissingExtra
+
+__all__ = ["of_lightning", "of_trainer"]
+
+
+class Recording(Protocol):
+    """What a callback tells a recording."""
+
+    def begin(self, step: int = 0) -> None: ...  # noqa: D102
+
+    def step(self, loss: Any = None, *, at: int | None = None) -> None: ...  # noqa: D102
+
+    def log(self, loss: Any, *, at: int | None = None) -> None: ...  # noqa: D102
+
+    def end(self, whole: bool = True) -> None: ...  # noqa: D102
+
+
+def of_trainer(recorded: Recording) -> Any:
+    """A callback of transformers' Trainer: its steps, and the losses that it logs.
+
+    Errors: ``MissingExtra`` without transformers.
+    """
+    try:
+        from transformers import TrainerCallback
+    except ImportError as error:
+        raise MissingExtra(extra="models", package="transformers") from error
+
+    class JumokCallback(TrainerCallback):
+        def on_train_begin(self, args: Any, state: Any, control: Any, **named: Any) -> None:
+            recorded.begin(state.global_step)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **named: Any) -> None:
+            recorded.step(at=state.global_step)
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **named: Any) -> None:
+            if "loss" in (logs or {}):
+                recorded.log(logs["loss"], at=state.global_step)
+
+        def on_train_end(self, args: Any, state: Any, control: Any, **named: Any) -> None:
+            recorded.end()
+
+    return JumokCallback()
+
+
+def of_lightning(recorded: Recording) -> Any:
+    """A callback of Lightning's Trainer: its optimizer steps, and the loss of each batch (accumulated ones as their mean).
+
+    Errors: ``MissingExtra`` without Lightning.
+    """
+    base: Any = _lightning().Callback
+
+    class JumokCallback(base):  # type: ignore[misc]
+        def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+            recorded.begin(trainer.global_step)
+
+        def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+            loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
+            recorded.step(loss, at=trainer.global_step)
+
+        def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+            recorded.end()
+
+        def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+            recorded.end(whole=False)
+
+    return JumokCallback()
+
+
+def _lightning() -> Any:
+    """The package of the two names that the program uses already, else the one that is installed."""
+    names = ("lightning.pytorch", "pytorch_lightning")
+    for name in sorted(names, key=lambda name: name not in sys.modules):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError:
+            continue
+    raise MissingExtra(extra="lightning", package="lightning")
