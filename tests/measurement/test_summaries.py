@@ -61,6 +61,15 @@ def test_the_numbers_are_those_of_the_whole_table(name, tile, monkeypatch):
         np.testing.assert_allclose(getattr(found, number)[0], expected, atol=1e-12, err_msg=number)
 
 
+@pytest.mark.parametrize("name", ["causal", "all at once"])
+def test_half_precision_is_read_as_single(name):
+    half = trace_of(*RULES[name], dtype=np.float16)
+    found = summaries(half, top=3)
+    assert found.top_weights[0].dtype == np.float32
+    for number, expected in from_the_whole_table(half).items():
+        np.testing.assert_allclose(getattr(found, number)[0], expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_the_largest_weights_of_each_row_are_kept_in_order(name):
     trace = trace_of(*RULES[name])

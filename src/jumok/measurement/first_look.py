@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..door import tiles
-from ..trace import Reading, Trace, layers_of
+from ..layer_numbers import layer_numbers
+from ..trace import Floats, Reading, Trace, layers_of
 
 __all__ = ["Arrow", "HeadLook", "PLACES", "arrows", "head_looks"]
 
@@ -26,6 +27,7 @@ PLACES = {"itself": 0, "previous": -1, "next": 1}
 class HeadLook:
     """Where the weight of one head goes by place, means over the tokens.
 
+    layer : its number in the program (``layer_numbers``)
     first : on the first token, which in many models takes what a head has no use for (an attention sink)
     itself, previous, next : of the weight that is on the other tokens, the share on the token itself and its neighbours
     """
@@ -40,7 +42,7 @@ class HeadLook:
 
 @dataclass(frozen=True)
 class Arrow:
-    """One weight of one head: how much ``query`` attends to ``key``."""
+    """One weight of one head: how much ``query`` attends to ``key``; the layer by its number in the program."""
 
     layer: int
     head: int
@@ -55,16 +57,16 @@ def head_looks(record: Trace | Reading) -> tuple[HeadLook, ...]:
     Cross-attention has no first token nor neighbours, and is left out.
     """
     found: list[HeadLook] = []
-    for at, layer in enumerate(layers_of(record)):
+    for at, layer in zip(layer_numbers(record), layers_of(record), strict=True):
         if layer.key_tokens is not None or layer.n_queries != layer.n_keys:
             continue
         first = np.zeros(layer.n_heads)
         places = np.zeros((len(PLACES), layer.n_heads))
         others = np.zeros(layer.n_heads)
         for rows in tiles(layer.n_queries, layer.n_heads * layer.n_keys * 8):
-            weights = layer.rows("weights", queries=list(rows)).astype(np.float64)
+            weights = layer.rows("weights", queries=list(rows))
             first += weights[:, :, 0].sum(axis=1)
-            others += weights[:, :, 1:].sum(axis=(1, 2))
+            others += weights[:, :, 1:].sum(axis=(1, 2), dtype=np.float64)
             places += _by_place(weights, np.array(rows))
         shares = np.divide(places, others, out=np.zeros_like(places), where=others > 0)
         found += [
@@ -74,7 +76,7 @@ def head_looks(record: Trace | Reading) -> tuple[HeadLook, ...]:
     return tuple(found)
 
 
-def _by_place(weights: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _by_place(weights: Floats, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """(place, head) the weight of some queries on themselves and their neighbours, but not on the first token."""
     sums = np.zeros((len(PLACES), len(weights)))
     for place, step in enumerate(PLACES.values()):
@@ -94,29 +96,30 @@ def arrows(
     near : False to leave out a token's weight on itself and on its neighbours
     """
     found: list[Arrow] = []
-    for at, trace in enumerate(layers_of(record)):
+    for at, trace in zip(layer_numbers(record), layers_of(record), strict=True):
         if layer is not None and at != layer:
             continue
         heads = list(range(trace.n_heads)) if head is None else [head]
         out = [position for position in apart if position < trace.n_keys] if trace.key_tokens is None else []
         for rows in tiles(trace.n_queries, len(heads) * trace.n_keys * 8):
-            weights = trace.rows("weights", queries=list(rows), heads=heads).astype(np.float64)
+            weights = trace.rows("weights", queries=list(rows), heads=heads)
             weights[:, :, out] = 0
             weights[:, [row - rows.start for row in apart if row in rows]] = 0
             if not near and trace.key_tokens is None:
                 keys = np.arange(trace.n_keys)
                 weights[:, np.abs(keys[None, :] - np.array(rows)[:, None]) <= 1] = 0
-            found += _largest(weights, at, heads, rows.start, n)
-        found = sorted(found, key=lambda arrow: -arrow.weight)[:n]
+            least = found[-1].weight if len(found) == n else 0.0
+            found += _largest(weights, at, heads, rows.start, n, least)
+            found = sorted(found, key=lambda arrow: -arrow.weight)[:n]
     return tuple(found)
 
 
-def _largest(weights: npt.NDArray[np.float64], layer: int, heads: list[int], start: int, n: int) -> list[Arrow]:
+def _largest(weights: Floats, layer: int, heads: list[int], start: int, n: int, least: float) -> list[Arrow]:
+    """The n largest of some queries that are larger than the least that would be kept."""
     flat = weights.reshape(-1)
-    some = np.argpartition(-flat, min(n, flat.size - 1))[:n] if flat.size > n else np.arange(flat.size)
+    some = np.flatnonzero(flat > least)
+    some = some[np.argpartition(-flat[some], n)[:n]] if len(some) > n else some
     places = zip(*np.unravel_index(some, weights.shape), some, strict=True)
     return [
-        Arrow(layer, heads[int(head)], start + int(query), int(key), float(flat[at]))
-        for head, query, key, at in places
-        if flat[at] > 0
+        Arrow(layer, heads[int(head)], start + int(query), int(key), float(flat[at])) for head, query, key, at in places
     ]

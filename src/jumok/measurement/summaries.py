@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
+from ..path import Steps
 from ..trace import Floats, Reading, Trace, layers_of
 
 __all__ = ["Summaries", "summaries"]
@@ -75,13 +76,13 @@ class _Layer:
     """The sums of one layer, over its tiles."""
 
     def __init__(self, trace: Trace, top: int) -> None:
-        n_heads = trace.n_heads
+        n_heads, steps = trace.n_heads, trace.steps  # half precision widened
         self.sums = np.zeros((3, n_heads))  # entropy, first, distance
         self.before = np.zeros(n_heads)
         n_rows = n_before = 0
         n_top = min(top, trace.n_keys)
         self.top = np.zeros((n_heads, trace.n_queries if top else 0, n_top), dtype=np.int32)
-        self.weights = np.zeros(self.top.shape, dtype=trace.q.dtype)
+        self.weights = np.zeros(self.top.shape, dtype=steps.q.dtype)
         sinks = None if trace.rule.sink is None else np.asarray(trace.rule.sink, dtype=np.float64)
         for rows, keys, allowed in _tiles(trace):
             may = allowed.any(axis=1)
@@ -90,8 +91,8 @@ class _Layer:
             previous = np.flatnonzero((places == 1).any(axis=1) & may)
             n_before += int(np.sum(may & (rows > 0)))
             for heads in _groups(trace):
-                found = _tile(trace, heads, rows, keys, allowed, None if sinks is None else sinks[heads])
-                grown, share, entropy = found
+                sink = None if sinks is None else sinks[heads]
+                grown, share, entropy = _tile(steps, heads, rows, keys, allowed, sink)
                 grown[:, ~may] = 0
                 weights = grown * share[..., None]
                 self.sums[0, heads] += np.where(may, entropy, 0).sum(axis=1)
@@ -132,13 +133,13 @@ def _groups(trace: Trace) -> Iterator[slice]:
 
 
 def _tile(
-    trace: Trace, heads: slice, rows: Any, keys: Any, allowed: npt.NDArray[np.bool_], sinks: Floats | None
+    steps: Steps, heads: slice, rows: Any, keys: Any, allowed: npt.NDArray[np.bool_], sinks: Floats | None
 ) -> tuple[Floats, Floats, Floats]:
     """e to the scores less their largest (head, query, key), 1 over their sum (head, query), entropy (head, query)."""
-    rule = trace.rule
-    kv = heads.start // (trace.n_heads // trace.n_kv_heads)
-    scores = np.matmul(trace.q[heads, rows[0] : rows[-1] + 1], trace.k[kv, keys[0] : keys[-1] + 1].T)
-    scores *= np.asarray(rule.scale_for(trace.d_head), dtype=scores.dtype)
+    q, k, rule = steps.q, steps.k, steps.rule
+    kv = heads.start // (len(q) // len(k))
+    scores = np.matmul(q[heads, rows[0] : rows[-1] + 1], k[kv, keys[0] : keys[-1] + 1].T)
+    scores *= np.asarray(rule.scale_for(q.shape[-1]), dtype=scores.dtype)
     if rule.softcap is not None:
         scores = np.tanh(scores / rule.softcap) * np.asarray(rule.softcap, dtype=scores.dtype)
     if rule.bias is not None:
