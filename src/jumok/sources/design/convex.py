@@ -34,7 +34,7 @@ __all__ = [
     "whole_hessian",
 ]
 
-GAP = 1e-9  # nats: Newton's method stops here
+GAP = 4e-9  # nats: Newton's method stops here
 NEAR = 1e-4  # nats that a step promises: below, the proof is tried
 NEARER = 1e-7  # the same where the proof is dear
 ROUNDING = 1e-11  # moments that differ by no more are equal
@@ -133,7 +133,7 @@ def _first_fit(problem: Problem, smooth: Tables, inverse: Inverse) -> Floats:
     Source: McCullagh and Nelder 1989, "Generalized linear models", section 2.5: the start of iterated weighted fits.
     """
     moves = [
-        covariance(p, centred(r, np.log(np.where(r.allowed, p, 1.0)) - r.base)) + r.wanted - p
+        covariance(p, centred(r, np.log(np.maximum(p, TINY)) - r.base)) + r.wanted - p
         for r, p in zip(problem.rows, smooth, strict=True)
     ]
     goal = problem.adjoint(moves)
@@ -262,10 +262,8 @@ def _downhill(problem: Problem, best: Point, gradient: Floats, step: Floats) -> 
 def certificate(problem: Problem, at: Point, gradient: Floats, step: Floats) -> float:
     """How much better than this point any other could be at most, in nats (see the top of this module)."""
     bend = _bent(problem, at.reached, step)
-    if problem.repairable:
-        ((left, right),) = problem.key_blocks()
-        repaired = bend[0] + left.dot(gradient - problem.adjoint(bend)).dot(right.T) / problem.scale
-        bend = [repaired] if (repaired < at.reached[0]).all() else bend
+    if problem.repairable and (share := _repaired(problem, at, gradient, bend)).max() < 1:
+        return min(at.loss, _divergence(at.reached[0], share))
     shares = [b / np.maximum(p, TINY) for p, b in zip(at.reached, bend, strict=True)]
     most = max(float(share.max()) for share in shares)
     size = 1.0 if most < 1 else 0.99 / most  # a table is not negative
@@ -274,6 +272,13 @@ def certificate(problem: Problem, at: Point, gradient: Floats, step: Floats) -> 
         return at.loss  # the wanted table is such a p′ itself
     divergence = sum(_divergence(p, size * share) for p, share in zip(at.reached, shares, strict=True))
     return min(at.loss, divergence + (problem.price(moments) if problem.ridge else 0.0))
+
+
+def _repaired(problem: Problem, at: Point, gradient: Floats, bend: Tables) -> Floats:
+    """(row, key) What the weights lose, as shares of them, where every moment is made good."""
+    ((left, right),) = problem.key_blocks()
+    rest = (gradient - problem.adjoint(bend)) / problem.scale
+    return np.asarray((bend[0] + left.dot(rest).dot(right.T)) / np.maximum(at.reached[0], TINY))
 
 
 def _divergence(p: Floats, share: Floats) -> float:

@@ -293,7 +293,8 @@ class _Task:
         report = None if progress is None else lambda step, loss, gap: progress(head, step, loss, gap)
         found = solve(problem, began, report)
         at, loss, limited = least_change(problem, found.at), found.loss, False
-        form = near + problem.as_weights(at.w)
+        form: Floats = near + problem.as_weights(at.w)
+        optimum = form
         if not self.fixed and self.d_k < self.d_model and rank_of(form) > self.d_k:  # then near cannot be kept
             near = np.zeros_like(near)
             problem = self.problem(head, near)
@@ -302,16 +303,17 @@ class _Task:
                 found = solve(problem, at.w, report)
                 at, loss = found.at, found.loss
             at = least_change(problem, at)
-            form = at.w
-            if rank_of(form) > self.d_k:
+            optimum = at.w
+            if rank_of(optimum) > self.d_k:
                 at, limited = problem.point(low_rank(problem, at.w, self.d_k)), True
                 loss = at.loss
-        w_q, w_k, split, is_kept = self._split(problem, near, at, head)
+            form = problem.as_weights(at.w)
+        w_q, w_k, split, is_kept = self._split(problem, near, at, form, head)
         w_q, w_k = self._tidied((w_q, w_k), head)
         loss = loss if is_kept else max(0.0, loss + self._lost(problem, at, (w_q, w_k), head))
         bound = max(0.0, found.loss - found.gap)
         return w_q, w_k, HeadFound(
-            loss, bound, max(0.0, loss - bound), found.gradient, form, limited, problem.ridge, split, found.steps,
+            loss, bound, max(0.0, loss - bound), found.gradient, optimum, limited, problem.ridge, split, found.steps,
             found.finished,
         )  # fmt: skip
 
@@ -349,16 +351,17 @@ class _Task:
         pairs = zip(*(np.split(side, self.n_heads, axis=1) for side in sides), strict=True)
         return [np.asarray({"w_k": q, "w_q": k.T, None: q @ k.T}[self.fixed]) for q, k in pairs]
 
-    def _split(self, problem: Problem, near: Floats, at: Point, head: int) -> tuple[Floats, Floats, str, bool]:
-        """W_Q and W_K of near + w, how they were told apart, and whether they give what w does but for rounding."""
-        form = near + problem.as_weights(at.w)
-        sides: tuple[Floats, Floats]
+    def _split(
+        self, problem: Problem, near: Floats, at: Point, form: Floats, head: int
+    ) -> tuple[Floats, Floats, str, bool]:
+        """W_Q and W_K of the form near + w, how they were told apart, and whether they give what w does but for rounding."""
         if self.given is not None:
             sides = (self.given[head], form.T) if self.fixed == "w_q" else (form, self.given[head])
             return *sides, "given", False
-        split = "identity" if self.identity is not None and np.array_equal(near, self.identity) else "balanced"
-        keeps = split == "identity"
-        sides = (form, np.asarray(np.eye(self.d_model))) if keeps else balanced(form, self.d_k)
+        if self.identity is not None and np.array_equal(near, self.identity):
+            sides, split = (form, self.identity), "identity"
+        else:
+            sides, split = balanced(form, self.d_k), "balanced"
         off = _off(self.reach(sides, head), at.reached)
         if off <= ROUNDED:
             return *sides, split, True

@@ -123,7 +123,7 @@ class Problem:
             (scale * left, right, scale * left.T, right.T)
             for left, right in zip(self._lefts, self._rights, strict=True)
         ]
-        self._ones = [np.ones(len(right)) for right in self._rights]
+        self._ones = np.ones(max(self.right.rank, *(len(r.right) for r in rows)))
         self.masked = any(r.masked for r in rows)
         self.entropy = -sum(float(np.vdot(r.wanted, np.log(np.maximum(r.wanted, TINY)))) for r in rows)  # 0·log 0 = 0
 
@@ -158,20 +158,18 @@ class Problem:
 
     def adjoint(self, tables: Tables) -> Floats:
         """The transpose of ``linear``: ⟨tables, linear(w)⟩ = ⟨adjoint(tables), w⟩."""
-        parts = (
-            left_t.dot(table.dot(right)) for (_, right, left_t, _), table in zip(self._sides, tables, strict=True)
-        )
+        parts = (left_t.dot(table.dot(right)) for (_, right, left_t, _), table in zip(self._sides, tables, strict=True))
         return functools.reduce(operator.iadd, parts)
 
     def point(self, w: Floats) -> Point:
         """What w reaches, and how far that is from the wanted table."""
         loss = -self.entropy + 0.5 * self.ridge * (float(np.sum(self._stretch * w**2)) if self.ridge else 0.0)
         reached: list[Floats] = []
-        for r, scores, ones in zip(self.rows, self.linear(w), self._ones, strict=True):
+        for r, scores in zip(self.rows, self.linear(w), strict=True):
             scores += r.base
             scores -= scores.max(axis=1)[:, None]
             grown = np.exp(scores)
-            total = grown.dot(ones)
+            total = grown.dot(self._ones[: grown.shape[1]])
             grown /= total[:, None]
             reached.append(grown)
             if self.masked:
@@ -200,7 +198,7 @@ class Problem:
     def hessian(self, reached: Tables) -> Callable[[Floats], Floats]:
         """The Hessian of ``loss`` at what is reached, as a map of steps: where nearly all the time goes."""
         parts = [(*sides, p, p.dot(sides[1])) for sides, p in zip(self._sides, reached, strict=True)]
-        ones = np.ones(self.right.rank)
+        ones = self._ones[: self.right.rank]
 
         def bent(step: Floats) -> Iterator[Floats]:
             for left, right, left_t, right_t, p, mean in parts:

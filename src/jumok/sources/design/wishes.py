@@ -120,28 +120,31 @@ def _wish(said: Floats, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_])
     totals = weights.sum(axis=1)
     left_out = allowed & ~given
     n_left_out = np.where(asked, left_out.sum(axis=1), 0)
-    for query in np.flatnonzero(asked & _wrong(weights, totals, n_left_out, allowed)).tolist():
+    for query in np.flatnonzero(asked & ~_right(weights, totals, n_left_out, allowed)).tolist():
         _refuse(said[query], query, tokens, allowed[query])
     shares = np.where(np.abs(totals - 1) <= SLACK, 0.0, np.maximum(0.0, 1 - totals)) / np.maximum(1, n_left_out)
     wanted = weights * allowed + shares[:, None] * left_out
     whole = np.where(asked, wanted.sum(axis=1), np.nan)
     for query in np.flatnonzero(whole == 0).tolist():
         _refuse_forbidden(query, tokens)
-    zeros = allowed & (wanted == 0) & asked[:, None]
-    forbidden = np.argwhere((weights > 0) & ~allowed).tolist()
     return Wish(
         wanted / whole[:, None],
         tuple(np.flatnonzero(asked).tolist()),
         {query: float(shares[query]) for query in np.flatnonzero(n_left_out).tolist()},
-        tuple((query, key) for query, key in np.argwhere(zeros).tolist()),
-        tuple((query, key, float(weights[query, key])) for query, key in forbidden),
+        tuple(_cells(allowed & (wanted == 0) & asked[:, None])),
+        tuple((query, key, float(weights[query, key])) for query, key in _cells((weights > 0) & ~allowed)),
     )
 
 
-def _wrong(weights: Floats, totals: Floats, n_left_out: npt.NDArray[Any], allowed: npt.NDArray[np.bool_]) -> Any:
-    """(query,) True where a row cannot be what somebody wants."""
-    bad = (weights.min(axis=1) < 0) | ~np.isfinite(totals)
-    return bad | (totals > 1 + SLACK) | ((n_left_out == 0) & (totals < 1 - SLACK)) | ~allowed.any(axis=1)
+def _right(weights: Floats, totals: Floats, n_left_out: npt.NDArray[Any], allowed: npt.NDArray[np.bool_]) -> Any:
+    """(query,) True where a row can be what somebody wants."""
+    least = np.where(n_left_out, 0.0, 1 - SLACK)
+    return (weights.min(axis=1) >= 0) & (totals >= least) & (totals <= 1 + SLACK) & allowed.any(axis=1)
+
+
+def _cells(where: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    queries, keys = where.nonzero()
+    return zip(queries.tolist(), keys.tolist(), strict=True)
 
 
 def _refuse(row: Floats, query: int, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_]) -> None:
