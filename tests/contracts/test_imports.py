@@ -19,6 +19,7 @@ DOORS = {
     "cli_design",
     "cli_learn",
     "cli_stop",
+    "runs",
     "server",
     "verbs",
 }  # what a person meets; they may use everything

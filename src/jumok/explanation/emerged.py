@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..words import LANGS, by_language, fill, language
 from .explanation import Section
 from .facts import Fact, names_of
 
-__all__ = ["LAST", "MATTERS", "Outcome", "forms", "learned", "outcome", "place", "row"]
+__all__ = ["LAST", "MATTERS", "Outcome", "Trained", "forms", "learned", "outcome", "place", "row"]
 
 MATTERS = 0.1  # accuracy; a smaller difference is called none
 CLEAR = 0.5  # of a head's weight: where most of it lies
@@ -216,6 +216,18 @@ PHRASES = {
 }  # fmt: skip
 
 
+class Trained(Protocol):
+    """What was trained, as far as it is told: ``Learned`` is one."""
+
+    @property
+    def history(self) -> History:
+        """How it went."""
+
+    @property
+    def emerged(self) -> Mapping[str, Any] | None:
+        """What was measured at its end, as plain JSON."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of a training run: facts without language, and sentences made of them.
@@ -275,11 +287,11 @@ def outcome(
     return Outcome(tuple(facts), str(history.task.get("name", "")), language(lang))
 
 
-def learned(run: Any, lang: str = "en") -> Outcome:
+def learned(run: History | Trained, lang: str = "en") -> Outcome:
     """What came of a ``Learned`` or a ``History``."""
     if isinstance(run, History):
         return outcome(run, None, lang)
-    return outcome(run.history, run.emerged, lang, getattr(run.task, "trace", None))
+    return outcome(run.history, run.emerged, lang, getattr(getattr(run, "task", None), "trace", None))
 
 
 # task and training --------------------------------------------------------------------------------

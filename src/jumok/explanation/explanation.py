@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from ..errors import InputError
 from ..picture.labels import labels, readable
 from ..tokens import position
-from ..trace import Reading, Token, Trace, layers_of
+from ..trace import Reading, Token, Trace, layers_of, no_layer
 from ..words import LANGS, PIECES, fill, language
 from .facts import SECTIONS, Fact, facts_of, facts_of_layers
 from .phrases import PHRASES, SECTION_TITLES, SUMMARY
 from .why_query import why_query
 
 __all__ = ["Explanation", "Section", "default_token", "explain", "why"]
+
+if TYPE_CHECKING:
+    from .emerged import Outcome, Trained
 
 LIST_KINDS = {"key.named", "key.numbers", "key.zero", "score", "score.none", "score.hidden", "weight", "weights.rest", "value",
               "value.zero", "output.dim", "why.key", "why.key.silent"}  # fmt: skip
@@ -125,16 +128,33 @@ class Explanation:
 
 def explain(
     trace: Trace | Reading,
+@overload
     token: int | str | Token | None = None,
     lang: str = "en",
     *,
     pair: Trace | Reading | None = None,
     layer: int | None = None,
     head: Head = None,
-) -> Explanation:
+) -> Explanation: ...
+
+
+@overload
+def explain(trace: History | Trained, token: None = None, lang: str = "en") -> Outcome: ...
+
+
+def explain(
+    trace: Any,
+    token: int | str | Token | None = None,
+    lang: str = "en",
+    *,
+    pair: Trace | Reading | None = None,
+    layer: int | None = None,
+    head: Head = None,
+) -> Explanation | Outcome:
     """What happened to one token, from its embedding to its output, with every number.
 
-    trace : a Trace, or a Reading (then each layer in turn, and what several layers can do that one cannot)
+    trace : a Trace, or a Reading (then each layer in turn, and what several layers can do that one cannot); of a training
+        run (Learned, History), what came of it, or with a token the end of its first probe
     token : a position, a text (``word#2`` for the second of two), or None for the one to look at first
     lang : "en" or "ko"
     pair : the Reading of a sentence that differs in other words, to set beside this one
@@ -149,7 +169,16 @@ def explain(
     Errors: ``UnknownName`` for a token or language that is not there, ``InputError`` for a position out of range.
     """
     language(lang)
-    if not isinstance(trace, (Trace, Reading)) or not layers_of(trace):
+    history = trace if isinstance(trace, History) else getattr(trace, "history", None)
+    if isinstance(history, History):
+        if token is None:
+            from .emerged import learned
+
+            return learned(trace, lang)
+        trace = history.trace() if len(history.layers) == 1 else history.reading()
+    if isinstance(trace, Reading) and not trace.layers:
+        raise no_layer(trace)
+    if not isinstance(trace, (Trace, Reading)):
         raise InputError(
             en=f"explain expects a Trace or a Reading with layers, got {type(trace).__name__}.",
             ko=f"explain에는 Trace나 층이 있는 Reading이 필요한데 {type(trace).__name__}이(가) 왔습니다.",
@@ -157,7 +186,7 @@ def explain(
     first = layers_of(trace)[0]
     at = first.index(default_token(first) if token is None else token)
     trace = readable(trace)
-    facts = _told(trace, at, pair if isinstance(pair, Reading) else None, layer, head)
+    facts = _numbered_as(trace, _told(trace, at, pair if isinstance(pair, Reading) else None, layer, head))
     return Explanation(tuple(facts), layers_of(trace)[0].tokens[at].text, lang, first.source.details.get("meaning", {}))
 
 
@@ -172,8 +201,8 @@ def _told(trace: Trace | Reading, at: int, pair: Reading | None, layer: int | No
     elif head not in (None, "all"):
         if len(of) > 1:
             raise InputError(
-                en=f"head {head!r} of which layer? Give the layer as well (--layer, in Python layer=), from 0 to {len(layers) - 1}.",
-                ko=f"{head!r}번 헤드는 어느 층의 것입니까? 층(--layer, Python에서는 layer=)도 0부터 {len(layers) - 1} 사이로 주십시오.",
+                en=f"head {head!r} of which layer? Give the layer as well (--layer, in Python layer=): {_numbered(trace)}.",
+                ko=f"{head!r}번 헤드는 어느 층의 것입니까? 층(--layer, Python에서는 layer=)도 주십시오: {_numbered(trace)}.",
             )
         only = position("head", "헤드", head, n_heads)
         yield from _alone(trace, at, of[0], only, "only.head", {"n_heads": n_heads})

@@ -92,6 +92,7 @@ WORDS = {
     "distance_short": ("distance", "거리"),
     "row_told": ("{query:e}: {keys:e}.", "{query:e}: {keys:e}."),
     "attention": ("Attention", "어텐션"),
+    "curves": ("Loss, accuracy, and what the heads read", "손실, 정확도, 헤드가 읽는 것"),
     "comparison": ("Two texts compared", "두 글의 비교"),
     "more": ("and {n:int} more rows", "그 밖에 행 {n:int}개"),
 }  # fmt: skip

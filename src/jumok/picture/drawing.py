@@ -22,7 +22,7 @@ from ..measurement.comparison import Comparison
 from ..tokens import position
 from ..trace import Reading, Token, Trace, layers_of, unknown_name
 from ..words import language, shown
-from . import arrows, changes, difference, gallery, heat, plain, strip
+from . import arrows, changes, curves, difference, gallery, heat, plain, strip
 from .captions import brief, say, title_of, token_names
 from .chosen import opening
 from .cuts import carried, refuse_cuts
@@ -30,6 +30,7 @@ from .grids import SHOWN
 from .kinds import KINDS, no_record
 from .layout import Panel, padded, paragraph, stacked
 from .packed import SIZE_LIMIT, Values
+from .learned import Run
 from .plain import heading
 from .short import short
 from .svg import FONTS, Spell, document, rect
@@ -37,7 +38,7 @@ from .theme import THEMES, css
 
 __all__ = ["Choice", "Picture", "draw"]
 
-Thing = Trace | Reading | Comparison
+Thing = Trace | Reading | Comparison | Run
 
 MARGIN = 16.0
 MOST_PIXELS = 100_000_000
@@ -144,6 +145,8 @@ class Picture:
         if isinstance(self.thing, Comparison):
             return changes.to_markdown(self.thing, self.lang)
         stages, queries, head = self.tables()
+        if isinstance(self.thing, Run):
+            return curves.to_markdown(self.thing.history, self.lang)
         return plain.to_markdown(self.drawn(), stages, queries, self.lang, head)
 
     def csv(self) -> str:
@@ -156,6 +159,8 @@ class Picture:
                 return changes.heads_csv(self.thing)
             return changes.difference_csv(self.thing, self.choice.layer, self.choice.head)
         stages, queries, head = self.tables()
+        if isinstance(self.thing, Run):
+            return curves.to_csv(self.thing.history)
         first = 0 if self.kind == "heads" else self.choice.layer
         return plain.to_csv(self.drawn(), stages, queries, head, first)
 
@@ -169,14 +174,18 @@ class Picture:
 
     def drawn(self) -> Trace | Reading:
         """The layer, or of a picture of heads the whole record."""
-        assert not isinstance(self.thing, Comparison)
+        assert not isinstance(self.thing, Comparison | Run)
         return self.thing if self.kind == "heads" else layers_of(self.thing)[self.choice.layer]
 
     def _save_page(self, path: str | os.PathLike[str], values: Values, cuts: Any, size_limit: int | None) -> Path:
-        from . import page
+        from . import learned, page
 
         look = {"theme": "dark"} if self.theme == "dark" else {}  # else as the reader's system has it
-        options: dict[str, Any] = {"lang": self.lang, "title": self.named, "values": values, "size_limit": size_limit}
+        options: dict[str, Any] = {"lang": self.lang, "title": self.named, "size_limit": size_limit}
+        if isinstance(self.thing, Run):
+            _refuse_record_options(values, cuts)
+            return learned.write(path, self.thing, view=look, **options)
+        options["values"] = values
         if isinstance(self.thing, Comparison):
             refuse_cuts(cuts)
             both, pairing = (self.thing.a, self.thing.b), self.thing.pairing()
@@ -288,7 +297,7 @@ def draw(
 
 
 def _kind(thing: Any, kind: Any, chosen: bool) -> str:
-    name = next((one.__name__ for one in (Trace, Reading, Comparison) if isinstance(thing, one)), None)
+    name = next((one.__name__ for one in (Trace, Reading, Comparison, Run) if isinstance(thing, one)), None)
     if name is None or (isinstance(thing, Reading) and not thing.layers):
         raise no_record("draw", thing)
     if kind == "difference" and not isinstance(thing, Comparison):
@@ -307,7 +316,7 @@ def _choice(thing: Any, kind: str, stage: Any, layer: Any, head: Any, query: Any
     if stage is not None:
         _refuse_unknown("stage", "단계", stage, SHOWN)
         _refuse_together(kind == "heat", "stage", kind)
-    if kind == "heads":
+    if kind in ("heads", "curves"):
         for name, value in (("layer", layer), ("head", head), ("query", query)):
             _refuse_together(value is None, name, kind)
         return Choice()
@@ -427,6 +436,7 @@ _DRAWN: dict[tuple[str, bool], Callable[[Any, Choice, str, Any], tuple[Panel, li
 
 def _name(thing: Thing, lang: str) -> str:
     if isinstance(thing, Comparison):
+    ("curves", False): lambda run, _, lang, theme: curves.picture(run.history, run.emerged, lang, theme),
         return say("comparison", lang)
     return title_of(layers_of(thing)[0], lang) or say("attention", lang)
 
@@ -437,11 +447,15 @@ def _under(thing: Thing, kind: str, choice: Choice, lang: str) -> str:
         layers = layers_of(thing.a if isinstance(thing, Comparison) else thing)
         return say("heads", lang, layers=len(layers), heads=max(layer.n_heads for layer in layers))
     if isinstance(thing, Comparison):
+    if isinstance(thing, Run):
+        return curves.title_of(thing.history, lang)
         return say("place", lang, layer=choice.layer, head=choice.head)
     layers = layers_of(thing)
     trace, parts = layers[choice.layer], []
     if kind != "strip":
         grid = heat.one_grid(trace, choice.stage, choice.head, choice.query or 0)
+    if isinstance(thing, Run):
+        return say("curves", lang)
         parts.append(heading(trace, replace(grid, head=None, query=None), lang))  # which ones are told below
     if len(layers) > 1:
         parts.append(say("layer", lang, n=choice.layer))

@@ -12,6 +12,7 @@ KINDS: dict[str, tuple[str, ...]] = {  # of what can be drawn; the first is draw
     "Trace": ("heat", "arrows", "arcs", "strip", "heads"),
     "Reading": ("heads", "heat", "arrows", "arcs", "strip"),
     "Comparison": ("difference", "heads"),
+    "Run": ("curves",),
 }
 THEME_NAMES = ("light", "dark")
 

@@ -21,6 +21,7 @@ from ..history import History
 from ..tokens import token_name
 from ..trace import Floats, Reading, Trace, layers_of
 from ..words import LANGS, number, percent, shown
+from .curves import TINY, WIDE
 from .grids import Grid
 from .terminal import Screen
 
@@ -30,7 +31,6 @@ LEVELS, PLAIN_LEVELS = "▁▂▃▄▅▆▇█", "0123456789"
 MOST_KEYS = 8  # of a row shown as bars
 BAR = 24  # cells of the longest bar
 SPARK = 40  # cells of a curve
-WIDE, TINY = 1000.0, 1e-18  # a loss that falls further is shown by its powers of ten; below is rounding
 
 WORDS = {
     "loss": ("loss", "손실"),

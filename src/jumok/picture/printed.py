@@ -11,6 +11,8 @@ from .captions import say
 from .changes import HEAD_COLUMNS, TOKEN_COLUMNS, head_rows, token_rows
 from .drawing import Picture
 from .grids import grids_of, pared
+from .learned import Run
+from .learning import learned
 from .plain import heading
 from .short import HEAD_COLUMNS as COLUMNS_OF_HEADS
 from .short import head_rows as rows_of_heads
@@ -31,6 +33,9 @@ def printed(screen: Screen, picture: Picture) -> None:
     """What is drawn, on a screen."""
     if isinstance(picture.thing, Comparison):
         compared(screen, picture.thing)
+        return
+    if isinstance(picture.thing, Run):
+        learned(screen, picture.thing.history, picture.thing.emerged, picture.thing.given)
         return
     screen.say(picture.title, "bold")
     if picture.kind == "heads":

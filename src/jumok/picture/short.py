@@ -11,6 +11,7 @@ from ..words import LANGS, number
 from . import changes, plain
 from .captions import say
 from .streamed import summary
+from .learned import Run
 
 if TYPE_CHECKING:
     from .drawing import Picture
@@ -33,6 +34,8 @@ def short(picture: Picture) -> str:
     if isinstance(picture.thing, Comparison):
         return _comparison(picture.thing, picture.lang)
     drawn = picture.drawn()
+    if isinstance(picture.thing, Run):
+        return picture.markdown()
     stages, queries, head = picture.tables()
     layers = layers_of(drawn)
     if plain.n_numbers(layers, stages, queries, head) <= MOST_PRINTED:
