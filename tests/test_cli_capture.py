@@ -217,7 +217,9 @@ def test_two_texts_under_one_model_beside_neutral_edits(encoder):
     text = one_line(run("compare", "--model", encoder, CAT, CAT.replace("tired", "sat"), "--token", "it").text)
     assert "tired ↔ sat" in text
     assert "Heads whose row of 'it' changed most" in text
-    assert "- The cat sat on the mat since it was tired." in text
+    assert "should not matter (7 used):" in text
+    assert "- same sense: The cat sat on the mat since it was tired." in text
+    assert "- opening word: Well, the cat sat on the mat because it was tired." in text
     assert "moved further than any of these edits" in text
 
 
@@ -231,7 +233,16 @@ def test_a_neutral_edit_that_is_the_same_has_no_distance(encoder):
         run("compare", "--model", encoder, CAT, CAT.replace("tired", "sat"), "--neutral", CAT, "--json").text
     )
     assert {one["floor"] for one in plain["shifts"]} == {0.0}
-    assert plain["neutral"] == [CAT]
+    assert plain["neutral"] == [{"kind": "own", "text": CAT, "used": True}]
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_edits_that_leave_no_such_token_are_told_and_not_counted(encoder, lang):
+    texts = CAT, CAT.replace("tired", "sat")
+    more = ("--token", "it", "--neutral", CAT, "--neutral", "the cat", "--lang", lang)
+    text = one_line(run("compare", "--model", encoder, *texts, *more).text)
+    assert ("(1 used)" if lang == "en" else "(쓴 것 1개)") in text
+    assert ("- the cat (leaves no such token" if lang == "en" else "- the cat (이 토큰이 남지 않아") in text
 
 
 @pytest.mark.parametrize(

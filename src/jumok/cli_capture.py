@@ -220,7 +220,7 @@ def compare_texts(
     import dataclasses
 
     from .measurement.comparison import compare
-    from .measurement.noise import neutral_edits, shifts
+    from .measurement.noise import NeutralEdit, neutral_edits, shifts
     from .picture.captured import shifted
     from .picture.labels import readable
     from .sources.capture.models import load_model
@@ -232,8 +232,8 @@ def compare_texts(
     pairs = _pairs(first, second)
     found = compare(first, second, pairs=pairs)
     at = None if token is None else _token(first, token)
-    edits = list(neutral) or list(neutral_edits(texts[0], token or ""))
-    others = [readable(capture(loaded, text, tokenizer)) for text in edits]
+    edits = [NeutralEdit("own", text) for text in neutral] or list(neutral_edits(texts[0], token or ""))
+    others = [readable(capture(loaded, edit.text, tokenizer)) for edit in edits]
     compared = [compare(first, other, pairs=_pairs(first, other)) for other in others]
     used = [at is None or any(i == at for i, _ in one.pairs) for one in compared]
     moved = shifts(found, [one for one, use in zip(compared, used, strict=True) if use], at)
@@ -243,7 +243,8 @@ def compare_texts(
         draw(found, lang=lang).save(output)
         cli._tell(cli._("saved", lang, path=output))
     if json:
-        plain = {"token": at, "neutral": edits, "shifts": [dataclasses.asdict(one) for one in moved]}
+        told = [dataclasses.asdict(edit) | {"used": use} for edit, use in zip(edits, used, strict=True)]
+        plain = {"token": at, "neutral": told, "shifts": [dataclasses.asdict(one) for one in moved]}
         cli._dump(sys.stdout, {**found.to_json(), **plain})
         return
     placed = [(i, j) for i, j in pairs if first.tokens[i].text != second.tokens[j].text]

@@ -56,18 +56,72 @@ def test_a_token_that_an_edit_does_not_have_counts_for_nothing():
     assert {one.floor for one in shifts(jumok.compare(first, reading(2)), [edit], 2)} == {0.0}
 
 
+EDITS = [
+    (
+        "The dog is big because it eats.",
+        {
+            "stop": ["The dog is big because it eats"], "capital": ["the dog is big because it eats."],
+            "spaces": ["The  dog is big because it eats."], "comma": ["The dog is big, because it eats."],
+            "opening": ["Well, the dog is big because it eats."],
+            "alike": ["The dog is big since it eats.", "The dog is large because it eats.", "A dog is big because it eats."],
+        },
+    ),
+    ("Tom ran", {"stop": ["Tom ran."], "spaces": ["Tom  ran"], "opening": ["Well, Tom ran"]}),
+    ("a dog", {"stop": ["a dog."], "capital": ["A dog"], "spaces": ["a  dog"], "opening": ["Well, a dog"], "alike": ["the dog"]}),
+    (
+        "고양이는 매우 작다.",
+        {
+            "stop": ["고양이는 매우 작다"], "spaces": ["고양이는  매우 작다."], "opening": ["음, 고양이는 매우 작다."],
+            "polite": ["고양이는 매우 작습니다."], "alike": ["고양이는 아주 작다."],
+        },
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "edits"), EDITS)
+def test_the_edits_that_are_made_up(text, edits):
+    made = neutral_edits(text)
+    assert {
+        kind: [edit.text for edit in made if edit.kind == kind] for kind in dict.fromkeys(e.kind for e in made)
+    } == edits
+
+
 @pytest.mark.parametrize(
-    ("text", "edits"),
+    ("plain", "polite"),
     [
-        ("The dog is big.", ["The dog is big", "The dog is large.", "A dog is big."]),
-        ("a dog", ["a dog.", "the dog"]),
-        ("고양이는 매우 작다.", ["고양이는 매우 작다", "고양이는 아주 작다."]),
-        ("Theme", ["Theme."]),
+        ("나는 책을 좋아한다.", "나는 책을 좋아합니다."),
+        ("그는 집에 갔다", "그는 집에 갔습니다"),
+        ("나는 밥을 먹는다.", "나는 밥을 먹습니다."),
+        ("길이 길다.", "길이 깁니다."),
+        ("그것은 책이다.", "그것은 책입니다."),
+        ("꽃이 예쁘다.", "꽃이 예쁩니다."),
+        ("그는 학생이 아니다.", "그는 학생이 아닙니다."),
+        ("돈이 없다.", "돈이 없습니다."),
+        ("나는 길을 안다.", "나는 길을 압니다."),
     ],
 )
-def test_the_edits_that_are_made_up(text, edits):
-    assert list(neutral_edits(text)) == edits
+def test_korean_sentences_made_polite(plain, polite):
+    assert [edit.text for edit in neutral_edits(plain) if edit.kind == "polite"] == [polite]
+
+
+@pytest.mark.parametrize(
+    ("polite", "plain"), [("그는 집에 갔습니다.", "그는 집에 갔다."), ("돈이 없습니다", "돈이 없다")]
+)
+def test_and_plain_again(polite, plain):
+    assert [edit.text for edit in neutral_edits(polite) if edit.kind == "polite"] == [plain]
+
+
+@pytest.mark.parametrize("text", ["여기는 바다.", "나는 책을 좋아합니다.", "바다", "The sea", "나는 간다!"])
+def test_what_is_not_surely_a_verb_is_left(text):
+    assert [edit for edit in neutral_edits(text) if edit.kind == "polite"] == []
+
+
+@pytest.mark.parametrize("text", ["", " ", "다", "은행 다.", "\x00", "은행 니다", "the " * 500])
+def test_odd_texts_have_edits_too(text):
+    made = neutral_edits(text)
+    assert text not in [edit.text for edit in made]
+    assert len({edit.text for edit in made}) == len(made) > 0
 
 
 def test_the_word_that_is_looked_at_stays():
-    assert "A dog is big." not in neutral_edits("The dog is big.", "The")
+    assert "A dog is big." not in [edit.text for edit in neutral_edits("The dog is big.", "The")]

@@ -21,10 +21,10 @@ from .row_distances import row_distances, shared_out
 if TYPE_CHECKING:
     from .comparison import Comparison
 
-__all__ = ["HeadShift", "NoiseFloor", "neutral_edits", "noise_floor", "shifts"]
+__all__ = ["HeadShift", "NeutralEdit", "NoiseFloor", "neutral_edits", "noise_floor", "shifts"]
 
 N_ROWS = 64
-MOST_EDITS = 4
+MOST_ALIKE = 3  # words for others; each edit runs the model once
 
 
 @dataclass(frozen=True)
@@ -121,23 +121,86 @@ def _distances(found: Comparison, token: int | None) -> dict[tuple[int, int], fl
     return {name: far for name, far in made.items() if not np.isnan(far)}
 
 
-_ALIKE = (
-    ("because", "since"), ("did not", "didn't"), ("was not", "wasn't"), ("is not", "isn't"), ("big", "large"),
-    ("the", "a"), ("a", "the"), ("왜냐하면", "그 까닭은"), ("매우", "아주"),
-)  # fmt: skip
+@dataclass(frozen=True)
+class NeutralEdit:
+    """A text, edited so that nothing should change by it.
+
+    kind : "stop", "capital", "spaces", "comma", "opening", "polite", "alike", or "own" where a person gave it
+    """
+
+    kind: str
+    text: str
 
 
-def neutral_edits(text: str, keep: str = "") -> tuple[str, ...]:
-    """Edits of a text that should not matter much: its last full stop, an article, a word for another of the same sense.
+def neutral_edits(text: str, keep: str = "") -> tuple[NeutralEdit, ...]:
+    """Edits of a text that should not matter much, English or Korean; of each kind those that fit it.
 
     keep : a word that stays as it is
 
-    >>> neutral_edits("The cat slept because it was tired.", "it")
-    ('The cat slept because it was tired', 'The cat slept since it was tired.', 'A cat slept because it was tired.')
+    The last full stop; the case of the first letter; two spaces for one; a comma before a conjunction; a word before all that
+    says nothing; polite endings of Korean sentences; words for others of the same sense. What takes the place of the first
+    token (quotation marks, an empty line) is no such edit: in many models it moves the attention sink, and every head with it.
+
+    >>> [edit.text for edit in neutral_edits("It slept because it was big.", "it")][-2:]
+    ['It slept since it was big.', 'It slept because it was large.']
     """
-    made = [text.rstrip(".") if text.endswith(".") else f"{text}."]
-    made += [_swapped(text, word, other) for word, other in _ALIKE if word != keep.lower()]
-    return tuple(one for one in dict.fromkeys(made) if one != text)[:MOST_EDITS]
+    alike = [_swapped(text, word, other) for word, other in _ALIKE if word != keep.lower()]
+    made = [
+        NeutralEdit("stop", text.rstrip(".") if text.endswith(".") else f"{text}."),
+        NeutralEdit("capital", _recapitalised(text)),
+        NeutralEdit("spaces", text.replace(" ", "  ", 1)),
+        NeutralEdit("comma", re.sub(r"(?<=\w) (?=(because|since|but|so)\b)", ", ", text, count=1)),
+        NeutralEdit("opening", f"음, {text}" if _HANGUL.search(text) else f"Well, {_lowered(text)}"),
+        NeutralEdit("polite", _polite(text)),
+        *(NeutralEdit("alike", one) for one in [one for one in dict.fromkeys(alike) if one != text][:MOST_ALIKE]),
+    ]
+    return tuple({edit.text: edit for edit in reversed(made) if edit.text != text}.values())[::-1]
+
+
+_ALIKE = (
+    ("because", "since"), ("did not", "didn't"), ("didn't", "did not"), ("was not", "wasn't"), ("wasn't", "was not"),
+    ("is not", "isn't"), ("isn't", "is not"), ("does not", "doesn't"), ("doesn't", "does not"), ("big", "large"),
+    ("large", "big"), ("small", "little"), ("very", "really"), ("the", "a"), ("a", "the"),
+    ("왜냐하면", "그 까닭은"), ("매우", "아주"), ("아주", "매우"), ("그래서", "그러므로"), ("그러나", "하지만"), ("하지만", "그러나"),
+)  # fmt: skip
+_HANGUL = re.compile("[가-힣]")
+_SMALL = ("the", "a", "an", "it", "he", "she", "we", "they", "you", "this", "that", "there", "my", "his", "her", "their", "our")  # fmt: skip
+
+
+def _recapitalised(text: str) -> str:
+    """With a capital at the beginning, or without it where that is no name."""
+    return _lowered(text) if text[:1].isupper() else text[:1].upper() + text[1:]
+
+
+def _lowered(text: str) -> str:
+    first = text.split(" ", 1)[0]
+    return text[:1].lower() + text[1:] if first.lower() in _SMALL else text
+
+
+def _polite(text: str) -> str:
+    """A Korean sentence in -다 as one in -습니다, or the other way where that is certain."""
+    said = re.fullmatch(r"(.*[가-힣] )([가-힣]+)다(\.?)", text, re.DOTALL)
+    if said is None:
+        return text
+    before, stem, stop = said.groups()
+    if stem.endswith("니") and stem != "아니":  # only the past, -있- and -없-, whose stem is not in doubt
+        plain = stem.removesuffix("습니")
+        return f"{before}{plain}다{stop}" if plain != stem and _final(plain) in (_SS, _BS) else text
+    if stem.endswith("는") and _final(stem[:-1]):
+        return f"{before}{stem[:-1]}습니다{stop}"
+    final = _final(stem)
+    if final in (_N, _L) or stem[-1] in _OPEN_STEMS:
+        return f"{before}{stem[:-1]}{chr(ord(stem[-1]) - final + _B)}니다{stop}"
+    return f"{before}{stem}습니다{stop}" if final else text
+
+
+def _final(word: str) -> int:
+    """The number of the final consonant in the code of the last syllable; 0 for none."""
+    return (ord(word[-1]) - ord("가")) % 28 if word else 0
+
+
+_N, _L, _B, _BS, _SS = 4, 8, 17, 18, 20  # final consonants in a syllable's code
+_OPEN_STEMS = "이하크쁘프니"  # of 이다, 하다, 크다, 예쁘다, 슬프다, 아니다; other open syllables may be nouns (바다)
 
 
 def _swapped(text: str, word: str, other: str) -> str:

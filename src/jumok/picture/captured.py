@@ -10,7 +10,7 @@ import numpy as np
 
 from ..measurement.comparison import Comparison
 from ..measurement.first_look import PLACES, Arrow, HeadLook, arrows, head_looks
-from ..measurement.noise import HeadShift
+from ..measurement.noise import HeadShift, NeutralEdit
 from ..tokens import Token, token_name
 from ..trace import Reading
 from ..words import LANGS, number, percent, quoted
@@ -95,13 +95,20 @@ WORDS = {
     ),
     "try": (": --token {token}", ": --token {token}"),
     "neutral": (
-        "Noise floor, from edits of the first text that should not matter:",
-        "첫째 글을 뜻과 상관없이 바꾼 것으로 잰 잡음 수준:",
+        "Noise floor: the largest distance of an edit of the first text that should not matter ({n} used):",
+        "잡음 수준: 첫째 글을 뜻과 상관없이 바꾼 것(쓴 것 {n}개)에서 가장 큰 거리:",
     ),
     "above": (
         "{n} of {all} heads moved further than any of these edits moves them.",
         "헤드 {all}개 가운데 {n}개가 이보다 많이 움직였습니다.",
     ),
+    "edit.stop": ("full stop", "마침표"),
+    "edit.capital": ("capital", "대문자"),
+    "edit.spaces": ("two spaces", "띄어쓰기 두 칸"),
+    "edit.comma": ("comma", "쉼표"),
+    "edit.opening": ("opening word", "앞머리 말"),
+    "edit.polite": ("polite form", "높임"),
+    "edit.alike": ("same sense", "같은 뜻"),
     "not_held": ("(leaves no such token, not used)", "(이 토큰이 남지 않아 쓰지 않음)"),
     "distance": ("distance", "거리"),
     "floor": ("noise floor", "잡음 수준"),
@@ -228,7 +235,7 @@ def strongest(reading: Reading, n: int) -> Sequence[Arrow]:
 
 
 def shifted(
-    screen: Screen, found: Comparison, moved: Sequence[HeadShift], token: int | None, edits: Sequence[tuple[str, bool]],
+    screen: Screen, found: Comparison, moved: Sequence[HeadShift], token: int | None, edits: Sequence[tuple[NeutralEdit, bool]],
     placed: Sequence[tuple[int, int]],
 ) -> None:  # fmt: skip
     """Two texts under one model: the heads that moved furthest above what neutral edits move them.
@@ -254,11 +261,17 @@ def shifted(
     screen.listed(rows, [words(name, lang) for name in ("head", "distance", "floor", "weights")])
     if edits:
         screen.say()
-        screen.say(words("neutral", lang))
-        screen.entries([(True, text if used else f"{text} {words('not_held', lang)}") for text, used in edits])
+        screen.say(words("neutral", lang, n=sum(used for _, used in edits)))
+        screen.entries([(True, _edit(edit, used, lang)) for edit, used in edits])
         screen.say(words("above", lang, n=sum(one.distance > one.floor for one in moved), all=len(moved)))
     screen.say()
     screen.say(words("json_only", lang), "dim")
+
+
+def _edit(edit: NeutralEdit, used: bool, lang: str) -> str:
+    """What was edited and how it reads then; with an edit that could not be used said to be none."""
+    text = edit.text if edit.kind == "own" else f"{words(f'edit.{edit.kind}', lang)}: {edit.text}"
+    return text if used else f"{text} {words('not_held', lang)}"
 
 
 def _changes(found: Comparison, one: HeadShift, token: int | None, said: tuple[list[str], list[str]]) -> str:
