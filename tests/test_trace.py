@@ -346,6 +346,15 @@ def test_a_stage_made_by_tiles_is_the_stage(stage: str, monkeypatch: pytest.Monk
     np.testing.assert_allclose(record.rows(stage, queries=[8, 0, 3, 3, 1], heads=[3, 0]), part, rtol=1e-12)
 
 
+@pytest.mark.parametrize("stage", ["weights", "mixed", "output"])
+def test_tiles_in_which_few_or_no_keys_are_read(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = made(9, rule=np.tril(np.ones((9, 9), dtype=bool), -3))
+    whole = record.rows(stage)
+    assert not whole.take(0, axis=-2).any()
+    monkeypatch.setattr(door, "TILE_BYTES", 2 * 9 * 8 * record.n_heads)  # two rows
+    np.testing.assert_allclose(record.rows(stage), whole, rtol=1e-12)
+
+
 def test_a_whole_table_takes_little_more_than_itself() -> None:
     record = made(2000, heads=1)
     tracemalloc.start()
