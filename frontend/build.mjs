@@ -43,7 +43,7 @@ async function minified() {
 /** Which module gives which name, as src/kit.ts says it: what the first program shares with the second. */
 function sharedNames() {
   const lines = readFileSync(join(here, "src/kit.ts"), "utf8").matchAll(/^export \{ (.+) \} from "(.+)";$/gm);
-  const place = (from) => (from.startsWith(".") ? join(here, "src", `${from}.ts`) : from);
+  const place = (from) => (from.startsWith(".") ? join(here, "src", from) : from);
   return new Map(Array.from(lines, ([, names, from]) => [place(from), names]));
 }
 
@@ -53,7 +53,7 @@ const kit = {
   setup({ onResolve, onLoad }) {
     const shared = sharedNames();
     onResolve({ filter: /./ }, ({ path, resolveDir }) => {
-      const place = path.startsWith(".") ? `${resolve(resolveDir, path)}.ts` : path;
+      const place = path.startsWith(".") ? resolve(resolveDir, path) : path;
       return shared.has(place) ? { path: place, namespace: "kit" } : undefined;
     });
     onLoad({ filter: /./, namespace: "kit" }, ({ path }) => ({ contents: `export const { ${shared.get(path)} } = kit;` }));

@@ -7,5 +7,6 @@ export { ruleOf } from "./engine/described";
 export { rowOf } from "./engine/path";
 export { Damaged, Tensors } from "./engine/tensors";
 export { fill, number, shown } from "./explanation/words";
-export { differenceColour } from "./look/colours";
+export { differenceColour, weightColour } from "./look/colours";
 export { Desk } from "./state";
+export { nameOf } from "./views/tokens";

@@ -36,6 +36,7 @@ export interface Emerged {
 }
 
 export interface Section {
+  readonly name: string;
   readonly title: string;
   readonly lines: readonly string[];
 }

@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from .. import history as histories
 from ..errors import InputError
-from ..explanation.emerged import outcome
+from ..explanation.emerged import outcome, place
 from ..history import History, LayerHistory, Probe
+from ..path import Steps, qkv
 from ..trace import Trace
 from ..words import LANGS
 from . import page
@@ -28,7 +29,7 @@ from .labels import labels_of
 from .packed import MOST_ERROR, SMALL_BYTES, Packed, plain_array, rounded, written
 from .page import SIZE_LIMIT
 
-__all__ = ["EXTENSION", "Run", "Runs", "carried", "pack_run", "write"]
+__all__ = ["EXTENSION", "Run", "Runs", "carried", "opening", "pack_run", "write"]
 
 EXTENSION = Path(__file__).parent / "static" / "learning.js"
 
@@ -74,6 +75,7 @@ def write(
     Errors: ``OutputError`` where the path cannot be written, and what ``page.html`` and ``pack_run`` refuse.
     """
     documents, extra = carried(thing)
+    view = opening(thing) | dict(view or {})
     return page.write(path, documents, extra=extra, view=view, lang=lang, title=title, size_limit=size_limit)
 
 
@@ -104,6 +106,13 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in settings.items():
         flat |= _flat(value) if isinstance(value, Mapping) else {name: value}
     return flat
+
+
+def opening(thing: Run | Runs) -> dict[str, int]:
+    """Where the page opens: at the head worth looking at, after the last step."""
+    run = thing if isinstance(thing, Run) else thing.a
+    layer, head = place(run.history, run.emerged)
+    return {"layer": layer, "head": head}
 
 
 # one document -------------------------------------------------------------------------------------
@@ -163,14 +172,26 @@ def _smaller(tensors: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
 
 def _error(history: History) -> float:
     """The largest difference of an attention weight between the history and what would travel, over every snapshot."""
-    other = _restored(history)
-    most = 0.0
-    for probe in range(len(history.probes)):
-        for layer in range(len(history.layers)):
-            for step in history.steps:
-                weights = [one.trace(step, probe, layer).weights for one in (history, other)]
-                most = max(most, float(np.abs(weights[0] - weights[1]).max()))
-    return most
+    pairs = zip(_weights(history), _weights(_restored(history)), strict=True)
+    return max(float(np.abs(own - other).max()) for own, other in pairs)
+
+
+def _weights(history: History) -> Iterator[Array]:
+    """(head, query, key) of each snapshot of each layer of each probe."""
+    for probe in history.probes:
+        for layer, rule, arrays in zip(history.layers, probe.rules, probe.arrays, strict=True):
+            for at in range(len(history.steps)):
+                q, k = (_projected(name, layer, arrays, at) for name in ("q", "k"))
+                yield Steps(q, k, k, rule).weights
+
+
+def _projected(name: str, layer: LayerHistory, arrays: Mapping[str, Array], at: int) -> Array:
+    """q or k at one snapshot, without the checks of a Trace: they were made when the history was."""
+    if name in arrays:
+        return arrays[name][at]
+    weights, bias = layer.weights[f"w_{name}"][at], layer.weights.get(f"b_{name}")
+    made = qkv.projected(arrays["x"][at], weights, None if bias is None else bias[at])
+    return qkv.split(made, layer.n_heads if name == "q" else layer.n_kv_heads)
 
 
 def _restored(history: History) -> History:
@@ -211,4 +232,6 @@ def _told(run: Run) -> dict[str, Any]:
 
 def _sections(run: Run, lang: str) -> list[dict[str, Any]]:
     found = outcome(run.history, run.emerged, lang, run.given)
-    return [{"title": one.title, "lines": [text for _, text in one.lines]} for one in found.sections()]
+    return [
+        {"name": one.name, "title": one.title, "lines": [text for _, text in one.lines]} for one in found.sections()
+    ]

@@ -1,11 +1,13 @@
-/** W_Q, W_K, W_V and W_O as small heat maps: as they are, or how far they moved. */
+/** The chosen head's attention, and W_Q, W_K, W_V and W_O, as small heat maps: as they are, or how far they moved. */
 import type { JSX } from "preact";
 import type { Signal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { MATRICES, type History, type Matrix } from "../../engine/history";
-import type { Lang, Table } from "../../engine/record";
-import { differenceColour } from "../../look/colours";
+import { rowOf } from "../../engine/path";
+import type { Lang, Layer, Table } from "../../engine/record";
+import { differenceColour, weightColour, type Rgb } from "../../look/colours";
 import type { Session } from "../../state";
+import { nameOf } from "../tokens";
 import type { Side } from "./run";
 import { told } from "./words";
 
@@ -18,22 +20,23 @@ interface Given {
   readonly shows: Signal<Shows>;
 }
 
-export function Matrices({ session, side: { history, snapshot }, shows }: Given): JSX.Element | null {
+export function Matrices({ session, side, shows }: Given): JSX.Element | null {
+  const { history, snapshot } = side;
   const lang = session.choice.lang.value;
   const layer = Math.min(session.choice.layer.value, history.layers.length - 1);
   const here = MATRICES.filter((matrix) => history.weight(layer, matrix, 0) !== null);
   const top = useMemo(() => topOf(history, layer, shows.value), [history, layer, shows.value]);
-  if (here.length === 0) return null;
   return (
     <section class="matrices">
       <h3>{told("matrices", lang, { layer })}</h3>
-      <label>
+      {here.length > 0 && <label>
         {told("show", lang)}{" "}
         <select value={shows.value} onChange={(event) => (shows.value = event.currentTarget.value as Shows)}>
           {SHOWS.map((one) => <option key={one} value={one}>{told(one, lang)}</option>)}
         </select>
-      </label>
+      </label>}
       <div class="maps">
+        <Attention session={session} side={side} lang={lang} />
         {here.map((matrix) => (
           <Map
             key={matrix}
@@ -45,7 +48,7 @@ export function Matrices({ session, side: { history, snapshot }, shows }: Given)
           />
         ))}
       </div>
-      <p class="quiet">{told("scale", lang, { top })}</p>
+      {here.length > 0 && <p class="quiet">{told("scale", lang, { top })}</p>}
     </section>
   );
 }
@@ -90,7 +93,7 @@ interface MapGiven {
 function Map({ name, table, top, what, lang }: MapGiven): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const sizes = sizesOf(table);
-  useLayoutEffect(() => paint(canvas.current!, table, top), [table, top]);
+  useLayoutEffect(() => paint(canvas.current!, table, (value) => differenceColour(top > 0 ? value / top : 0)), [table, top]);
   return (
     <figure>
       <figcaption><i>{name[0]}</i><sub>{name.slice(2)}</sub></figcaption>
@@ -103,12 +106,42 @@ function Map({ name, table, top, what, lang }: MapGiven): JSX.Element {
   );
 }
 
-function paint(canvas: HTMLCanvasElement, { rows, columns, values }: Table, top: number): void {
+/** What these weights do now: the chosen head on the sentence that is looked at. */
+function Attention({ session: { choice }, side, lang }: Pick<Given, "session" | "side"> & { lang: Lang }): JSX.Element {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const layer = side.desk.layer(Math.min(choice.layer.value, side.desk.nLayers - 1))!;
+  const head = Math.min(choice.head.value, layer.q.heads - 1);
+  const [rows, columns] = [layer.q.rows, layer.k.rows];
+  useLayoutEffect(() => paint(canvas.current!, weightsOf(layer, head), (weight) => (weight < 0 ? null : weightColour(Math.sqrt(weight)))), [layer, head]);
+  const query = Math.min(choice.query.value, rows - 1);
+  const { weights } = rowOf(layer, head, query);
+  const weight = weights.reduce((most, one) => Math.max(most, one));
+  const key = nameOf((layer.keyTokens ?? layer.tokens)[weights.indexOf(weight)]);
+  const names = { layer: choice.layer.value, head, rows, columns, key, weight };
+  return (
+    <figure>
+      <figcaption>{told("attention", lang)}</figcaption>
+      <canvas ref={canvas} role="img" width={columns} height={rows} aria-label={told("attention_of", lang, names)} />
+      <span class="quiet">{told("reads_most", lang, { query: nameOf(layer.tokens[query]), key, weight })}</span>
+    </figure>
+  );
+}
+
+/** −1 where nothing may be read. */
+function weightsOf(layer: Layer, head: number): Table {
+  const rows = Array.from({ length: layer.q.rows }, (_, query) => {
+    const { weights, allowed } = rowOf(layer, head, query);
+    return [...weights].map((weight, key) => (allowed[key] ? weight : -1));
+  });
+  return { rows: rows.length, columns: layer.k.rows, values: Float64Array.from(rows.flat()) };
+}
+
+/** Without a colour the ground is seen. */
+function paint(canvas: HTMLCanvasElement, { rows, columns, values }: Table, colourOf: (value: number) => Rgb | null): void {
   const image = new ImageData(columns, rows);
   for (let at = 0; at < values.length; at += 1) {
-    const colour = differenceColour(top > 0 ? values[at] / top : 0);
-    image.data.set(colour, 4 * at);
-    image.data[4 * at + 3] = 255;
+    const colour = colourOf(values[at]);
+    if (colour !== null) image.data.set([...colour, 255], 4 * at);
   }
   canvas.getContext("2d")!.putImageData(image, 0, 0);
 }

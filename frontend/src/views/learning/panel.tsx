@@ -1,6 +1,6 @@
 /** Above the views: the slider over training steps, the curves, the weights, and what emerged in sentences. */
 import type { JSX } from "preact";
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal, useSignalEffect, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Lang } from "../../engine/record";
 import { number, shown } from "../../explanation/words";
@@ -17,6 +17,9 @@ const SNAPSHOT_MS = 120;
 const CALM_MS = 1000;
 const CALM_SNAPSHOTS = 20;
 
+/** What is told at once; the rest when it is asked for. */
+const OPEN: ReadonlySet<string> = new Set(["emerged", "form"]);
+
 interface Given {
   readonly session: Session;
   readonly runs: Runs;
@@ -29,26 +32,30 @@ export function Panel({ session, runs }: Given): JSX.Element {
   const tops = useMemo(() => topsOf(runs), [runs]);
   useSignalEffect(() => runs.markChanges());
   return (
+    <>
+    <style>{css}</style>
+    <Slider session={session} runs={runs} />
     <section class="learning" aria-label={told("title", lang)}>
-      <style>{css}</style>
-      <Slider session={session} runs={runs} />
       <div class={runs.sides.length > 1 ? "sides two" : "sides"}>
         {runs.sides.map((side, at) => (
           <section key={at} class="side" aria-label={side.name || told("title", lang)}>
             {side.name !== "" && <h2>{shown(side.name)}</h2>}
             <ProbePicker session={session} side={side} lang={lang} />
-            <Plots session={session} runs={runs} side={side} isLog={isLog} tops={tops} />
-            <Matrices session={session} side={side} shows={shows} />
-            {isNew(runs, side) && <Told session={session} side={side} isAlone={runs.sides.length === 1} />}
+            <div class="parts">
+              <div>
+                <Plots session={session} runs={runs} side={side} isLog={isLog} tops={tops} />
+                {at === 0 && <Options runs={runs} isLog={isLog} lang={lang} />}
+              </div>
+              <div>
+                <Matrices session={session} side={side} shows={shows} />
+                {isNew(runs, side) && <Told session={session} side={side} isAlone={runs.sides.length === 1} />}
+              </div>
+            </div>
           </section>
         ))}
       </div>
-      <p class="options">
-        <Check text={told("log", lang)} isOn={isLog.value} turn={(on) => (isLog.value = on)} />
-        <Check text={told("mark", lang)} isOn={runs.marking.value} turn={(on) => (runs.marking.value = on)} />
-      </p>
-      <Notes runs={runs} lang={lang} />
     </section>
+    </>
   );
 }
 
@@ -78,7 +85,7 @@ function Slider({ session, runs }: Given): JSX.Element {
     runs.goTo(to);
   };
   return (
-    <div class="slider">
+    <div class="learning-slider" role="group" aria-label={told("title", lang)}>
       <button type="button" aria-pressed={isPlaying.value} onClick={turn}>
         {told(isPlaying.value ? "pause" : "play", lang)}
       </button>
@@ -158,8 +165,8 @@ function Told({ session, side: { history }, isAlone }: { session: Session; side:
   const carrier = history.emerged?.carrier;
   return (
     <div class="outcome">
-      {(history.told[lang] ?? []).map(({ title, lines }, at) => (
-        <details key={at} open={isAlone}>
+      {(history.told[lang] ?? []).map(({ name, title, lines }) => (
+        <details key={name} open={isAlone && OPEN.has(name)}>
           <summary>{shown(title)}</summary>
           {lines.map((line, of) => <p key={of}>{shown(line)}</p>)}
         </details>
@@ -173,11 +180,24 @@ function Told({ session, side: { history }, isAlone }: { session: Session; side:
   );
 }
 
-function Notes({ runs: { sides, steps }, lang }: { runs: Runs; lang: Lang }): JSX.Element {
+interface OptionsGiven {
+  readonly runs: Runs;
+  readonly isLog: Signal<boolean>;
+  readonly lang: Lang;
+}
+
+/** How it is shown, and what has to be known of what is shown. */
+function Options({ runs: { sides, steps, marking }, isLog, lang }: OptionsGiven): JSX.Element {
   const rounded = sides.filter(({ history }) => history.storage !== "exact").map(({ history }) => history.error);
   return (
-    <p class="quiet">
-      {told("snapshots", lang, { n: steps.length })} {rounded.length > 0 && told("rounded", lang, { error: Math.max(...rounded) })}
-    </p>
+    <>
+      <p class="options">
+        <Check text={told("log", lang)} isOn={isLog.value} turn={(on) => (isLog.value = on)} />
+        <Check text={told("mark", lang)} isOn={marking.value} turn={(on) => (marking.value = on)} />
+      </p>
+      <p class="quiet">
+        {told("snapshots", lang, { n: steps.length })} {rounded.length > 0 && told("rounded", lang, { error: Math.max(...rounded) })}
+      </p>
+    </>
   );
 }

@@ -409,7 +409,8 @@ function Notes({ looking }: { looking: Looking }): JSX.Element {
   const widest = widestOf(looking.grids.value);
   const all = looking.allDimensions;
   const isMade = sheet !== null && choice.layer.value > 0 && sheet.layers[choice.layer.value].x === null;
-  const why = looking.isLarge.value || made.x ? "not.editable.large" : "not.editable.parts";
+  const isLarge = looking.isLarge.value || made.x !== null;
+  const why = desk.value.moving ? "not.editable.moves" : isLarge ? "not.editable.large" : "not.editable.parts";
   return (
     <>
       {scores.columns.places.length < scores.columns.n && (

@@ -147,6 +147,7 @@ const STAGES_WORDS: Words = {
   "not.editable": ["These numbers can be looked at, not edited: {reason:e}", "이 숫자는 볼 수만 있고 고칠 수는 없습니다. {reason:e}"],
   "not.editable.parts": ["x or the weights are not in this record.", "x나 가중치 행렬이 이 기록에 없기 때문입니다."],
   "not.editable.large": ["the record is too large to be edited by hand.", "손으로 고치기에는 기록이 너무 크기 때문입니다."],
+  "not.editable.moves": ["the training made them.", "학습이 정한 숫자이기 때문입니다."],
   "layer.made": [
     "The x of this layer is the output of the layer before; edit that one, or the weights here.",
     "이 층의 x는 앞 층의 출력입니다. 앞 층이나 이 층의 가중치 행렬을 고쳐 보십시오.",
