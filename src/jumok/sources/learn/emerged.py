@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from ...door import Floats
 from ...history import History
-from .problem import Problem
+from .problem import MOST_HELD_OUT, Known, Problem
 
 __all__ = ["Emerged", "emerged"]
 
 LOWERED = 0.1  # a cut that takes less accuracy than this is no loss
+IN_A_ROW = 3  # snapshots for which a curve must stay over a height, so that one lucky measurement is none
+
+Rows = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -21,52 +25,91 @@ class Emerged:
     """Which head carries a task, with the measurements that say so.
 
     accuracy : held out, of the whole model;  chance : of always giving the most frequent answer
+    alone : accuracy of the best answer from the asking token and its place alone, all that a model without attention has
+    guess : accuracy of naming any of the symbols that may be read; None where the answer is not always among them
     without : (layer, head) held-out accuracy with that head cut (its mixed values set to 0)
-    reads, baseline : (layer, head) mean weight on what the answer depends on, and the best without a look at the tokens;
-        None where nobody said what that is
-    carrier : (layer, head) that reads it most above the baseline, or whose cut takes most; None where no cut matters
-    shared : True where another head of its layer matters too
+    without_layer : (layer,) with all heads of that layer cut
+    reads : (layer, head) mean weight on what the answer depends on; None where nobody said what that is
+    baseline : the best of ``baselines``, which need no look at the tokens: one fixed distance, one fixed place, even weights
+    carrier : (layer, head), of the heads whose cut matters, the one that reads the answer most, or whose cut takes most;
+        None where no cut matters
+    shared : True where another head of the carrier's layer matters too, or no head alone but a layer does
+    left : the share of what the model gained over ``alone`` that is left without the carrier, 0 to 1
+    roles : other roles by name → ``reads`` (layer, head), ``baseline``, and the ``head`` (layer, head) that has it most
     appeared : the first step at which the carrier's reading, or else accuracy, was over half of its way
     rise : steps at which accuracy had made 1/10 and 9/10 of its way
+    compared : for the rows of an example, how far W_Q, W_K (relative to their length) and the rows (total variation) are
+        from the example's own; None elsewhere
     """
 
     accuracy: float
     chance: float
-    without: tuple[tuple[float, ...], ...]
-    reads: tuple[tuple[float, ...], ...] | None
+    alone: float
+    guess: float | None
+    without: Rows
+    without_layer: tuple[float, ...]
+    reads: Rows | None
     baseline: float | None
+    baselines: Mapping[str, float] | None
     carrier: tuple[int, int] | None
     shared: bool
+    left: float | None
+    roles: Mapping[str, Mapping[str, Any]]
     appeared: int | None
     rise: tuple[int, int] | None
+    compared: Mapping[str, float] | None
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def emerged(problem: Problem, model: Any, history: History, n: int = 1024) -> Emerged:
-    """Measure which head carries the task."""
-    whole = problem.measured(model, n)
-    shape = [(at, module.n_heads) for at, module in enumerate(problem.attentions(model).values())]
-    cuts = tuple(tuple(problem.measured(model, n, (at, head)).accuracy for head in range(heads)) for at, heads in shape)
-    reads = whole.roles.get("answer")
-    carrier = _carrier(whole.accuracy, cuts, reads)
-    of_carrier = None if carrier is None or reads is None else history.roles["answer"][:, carrier[0], carrier[1]]
+def emerged(problem: Problem, model: Any, history: History, n: int = MOST_HELD_OUT) -> Emerged:
+    """Measure which head carries the task, on ``n`` held-out sequences."""
+    known, whole = problem.known, problem.measured(model, n)
+    shape = [[(at, head) for head in range(m.n_heads)] for at, m in enumerate(problem.attentions(model).values())]
+    without = tuple(tuple(problem.measured(model, n, [head]).accuracy for head in heads) for heads in shape)
+    layers = tuple(
+        cuts[0] if len(heads) == 1 else problem.measured(model, n, heads).accuracy
+        for cuts, heads in zip(without, shape, strict=True)
+    )
+    reads, baselines = whole.roles.get("answer"), known.baselines.get("answer")
+    carrier = _carrier(whole.accuracy, without, reads)
+    told = history.accuracy if carrier is None or reads is None else history.roles["answer"][:, carrier[0], carrier[1]]
     return Emerged(
         accuracy=whole.accuracy,
-        chance=whole.chance,
-        without=cuts,
-        reads=None if reads is None else tuple(tuple(map(float, row)) for row in reads),
-        baseline=whole.baselines.get("answer"),
+        chance=known.chance,
+        alone=known.alone,
+        guess=known.guess,
+        without=without,
+        without_layer=layers,
+        reads=None if reads is None else _rows(reads),
+        baseline=None if baselines is None else max(baselines.values()),
+        baselines=baselines,
         carrier=carrier,
-        shared=carrier is not None and _shared(whole.accuracy, cuts, carrier),
-        appeared=_crossed(history, history.accuracy if of_carrier is None else of_carrier, 0.5),
+        shared=_shared(whole.accuracy, without, layers, carrier),
+        left=None if carrier is None else _left(whole.accuracy, known.alone, without[carrier[0]][carrier[1]]),
+        roles={name: _role(name, role, known) for name, role in whole.roles.items() if name != "answer"},
+        appeared=_crossed(history, told, 0.5),
         rise=_rise(history),
+        compared=problem.compared(model),
     )
 
 
-def _carrier(accuracy: float, cuts: tuple[tuple[float, ...], ...], reads: Floats | None) -> tuple[int, int] | None:
+def _rows(array: Floats) -> Rows:
+    return tuple(tuple(map(float, row)) for row in array)
+
+
+def _role(name: str, reads: Floats, known: Known) -> dict[str, Any]:
+    layer, head = np.unravel_index(int(reads.argmax()), reads.shape)
+    return {
+        "reads": _rows(reads),
+        "baseline": max(known.baselines[name].values()),
+        "head": (int(layer), int(head)),
+    }
+
+
+def _carrier(accuracy: float, cuts: Rows, reads: Floats | None) -> tuple[int, int] | None:
     """Of the heads whose cut matters, the one that reads the answer most, or whose cut takes most."""
     matter = [(at, head) for at, row in enumerate(cuts) for head, left in enumerate(row) if accuracy - left > LOWERED]
     if not matter:
@@ -74,18 +117,23 @@ def _carrier(accuracy: float, cuts: tuple[tuple[float, ...], ...], reads: Floats
     return max(matter, key=lambda at: -cuts[at[0]][at[1]] if reads is None else float(reads[at]))
 
 
-def _shared(accuracy: float, cuts: tuple[tuple[float, ...], ...], carrier: tuple[int, int]) -> bool:
-    layer, head = carrier
-    return any(accuracy - left > LOWERED for other, left in enumerate(cuts[layer]) if other != head)
+def _shared(accuracy: float, cuts: Rows, layers: tuple[float, ...], carrier: tuple[int, int] | None) -> bool:
+    if carrier is None:
+        return any(accuracy - left > LOWERED for left in layers)
+    return any(accuracy - left > LOWERED for other, left in enumerate(cuts[carrier[0]]) if other != carrier[1])
+
+
+def _left(accuracy: float, alone: float, without: float) -> float | None:
+    return None if accuracy - alone <= LOWERED else min(1.0, max(0.0, (without - alone) / (accuracy - alone)))
 
 
 def _crossed(history: History, curve: Floats, share: float) -> int | None:
-    """The first snapshot at which a curve had made a share of its way, and stayed there on average."""
+    """The first snapshot from which a curve has made a share of its way, and has so for some snapshots in a row."""
     start, end = float(curve[0]), float(curve[-1])
     if end <= start:
         return None
-    over = np.flatnonzero(curve >= start + share * (end - start))
-    return history.steps[int(over[0])]
+    over = curve >= start + share * (end - start)
+    return next(step for at, step in enumerate(history.steps) if over[at : at + IN_A_ROW].all())
 
 
 def _rise(history: History) -> tuple[int, int] | None:

@@ -8,18 +8,22 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import history as histories
 from ... import saved
-from ...errors import InputError
+from ...errors import InputError, OutputError
+from ...files import refuse_unwritable
 from ...history import History
 from ...trace import Reading, Trace
 from .examples import WantedRows
 from .task import Asked, SequenceTask, Sizes
-from .tasks import task_of
+from .tasks import saved_task, task_of
+
+if TYPE_CHECKING:
+    from .interrupt import Interrupt
 
 __all__ = ["Learned", "learn", "unpacked"]
 
@@ -60,8 +64,10 @@ class Learned:
         """The trained model: a ``torch.nn.Module`` in evaluation mode, made anew at each call."""
         import torch
 
-        model = _problem(self.task, self.history.settings).model()
-        with torch.no_grad():
+        from .training import apart
+
+        with apart(), torch.no_grad():
+            model = _problem(self.task, self.history.settings).model()
             for name, parameter in model.named_parameters():
                 parameter.copy_(torch.tensor(self.tensors[f"model.{name}"]))
         return model.eval()
@@ -141,83 +147,168 @@ def learn(
     progress: Callable[[Any], None] | None = None,
 ) -> Learned:
     """Train a small model; see ``jumok.learn``."""
-    from .emerged import emerged
-    from .training import Training, one_thread
+    from .interrupt import Interrupt
+    from .training import apart
 
     made = task_of(task)
-    settings = _settings(made, locals())
+    kept = _kept(out, resume)
+    settings = _settings(made, locals(), None if kept is None else kept[0].settings)
     if out is not None:
         _refuse_other_suffix(out)
-    problem = _problem(made, settings)
-    with one_thread():
-        training = Training(problem, settings["seed"], settings["learning_rate"])
-        if resume:
-            _go_on(training, settings, out)
-
-        def so_far() -> Learned:
-            history = training.history(made.described(), settings)
-            return Learned(
-                history, made, {name: np.array(t.detach().numpy()) for name, t in training.tensors().items()}
-            )
-
-        _run(training, settings["steps"], progress, None if out is None else lambda: so_far().save(out))
-        ended = so_far()
-        if training.step >= settings["steps"]:
-            found = emerged(problem, training.model, ended.history).to_json()
-            ended = Learned(ended.history, made, ended.tensors, found)
-    if out is not None:
-        ended.save(out)
-    return ended
+        refuse_unwritable(out)
+    if kept is not None:
+        _refuse_another(out, kept, made, settings)
+    with apart(), Interrupt() as interrupt:
+        run = _Run(made, settings, out, None if kept is None else kept[:2])
+        run.go(progress, interrupt)
+        return run.ended()
 
 
-def _run(training: Any, steps: int, progress: Callable[[Any], None] | None, save: Callable[[], object] | None) -> None:
-    """Update until ``steps`` are made, with snapshots, and a save every few seconds; Ctrl-C ends it earlier."""
-    from .training import Progress, schedule
+class _Run:
+    """A training on its way, its file, and what is told of it."""
 
-    planned = set(schedule(steps))
-    saved_at = -np.inf
-    try:
-        while True:
-            if training.step in planned and training.step not in training.recorder.steps[-1:]:
-                training.snapshot()
-            if save is not None and time.monotonic() - saved_at > SAVE_EVERY_S:
-                save()
-                saved_at = time.monotonic()
-            if progress is not None and training.loss:
-                last = training.measured[-1].accuracy
-                progress(Progress(training.step, steps, training.loss[-1], last, training.recorder))
-            if training.step >= steps:
-                return
-            training.update()
-    except KeyboardInterrupt:
-        return
-    except InputError:
-        if save is not None:
-            save()
-        raise
+    def __init__(
+        self,
+        task: SequenceTask | WantedRows,
+        settings: dict[str, Any],
+        out: str | os.PathLike[str] | None,
+        kept: tuple[History, Mapping[str, Any]] | None,
+    ) -> None:
+        from .training import Training
+
+        self.task, self.settings, self.out = task, settings, out
+        self.problem = _problem(task, settings)
+        self.training = Training(self.problem, settings["seed"], settings["learning_rate"])
+        if kept is not None:
+            self.training.restore(*kept)
+        self._saved_at = -np.inf
+
+    def go(self, progress: Callable[[Any], None] | None, interrupt: Interrupt) -> None:
+        """Update until all steps are made, with snapshots, and a save every few seconds; Ctrl-C ends it earlier.
+
+        Errors: ``InputError`` for a loss that is no number, ``OutputError`` where saving fails; ``error.learned`` is then
+        what there is so far.
+        """
+        from .training import schedule
+
+        planned = set(schedule(self.settings["steps"]))
+        try:
+            while self._step(planned, progress) and not interrupt.asked:
+                self.training.update()
+        except KeyboardInterrupt:
+            return
+        except InputError as error:
+            self._save(self.so_far())
+            _with_run(error, self.so_far())
+            raise
+
+    def _step(self, planned: set[int], progress: Callable[[Any], None] | None) -> bool:
+        """All that is to be done between two updates; whether there is another one."""
+        from .training import Progress
+
+        training, steps = self.training, self.settings["steps"]
+        if training.step in planned and training.step not in training.recorder.steps[-1:]:
+            training.snapshot()
+        if time.monotonic() - self._saved_at > SAVE_EVERY_S:
+            self._save(self.so_far())
+            self._saved_at = time.monotonic()
+        if progress is not None and training.loss:
+            accuracy = training.measured[-1].accuracy
+            progress(Progress(training.step, steps, training.loss[-1], accuracy, training.recorder))
+        return bool(training.step < steps)
+
+    def so_far(self, emerged: Mapping[str, Any] | None = None) -> Learned:
+        """Everything there is now."""
+        tensors = {name: np.array(tensor.detach().numpy()) for name, tensor in self.training.tensors().items()}
+        return Learned(self.training.history(self.task.described(), self.settings), self.task, tensors, emerged)
+
+    def ended(self) -> Learned:
+        """What there is at the end, saved; with what emerged, where all steps were made."""
+        from .emerged import emerged
+
+        learned, training = self.so_far(), self.training
+        if training.step >= self.settings["steps"]:
+            learned = self.so_far(emerged(self.problem, training.model, learned.history).to_json())
+        self._save(learned)
+        return learned
+
+    def _save(self, learned: Learned) -> None:
+        if self.out is None:
+            return
+        try:
+            learned.save(self.out)
+        except OutputError as error:
+            _with_run(error, learned)
+            raise
 
 
-def _go_on(training: Any, settings: dict[str, Any], out: Any) -> None:
-    """Put the training where a saved run stopped.
+def _with_run(error: Exception, learned: Learned) -> None:
+    """Let an error carry the run that it ended, so that it is not lost where it could not be saved."""
+    error.learned = learned  # type: ignore[attr-defined]
 
-    Errors: ``InputError`` where there is none, or where it was made with other settings.
+
+# going on ----------------------------------------------------------------------------------------
+
+
+_Kept = tuple[History, Mapping[str, Any], Any]
+
+
+def _kept(out: Any, resume: bool) -> _Kept | None:
+    """The history, the tensors and the task's data of a saved run to go on from; None where there is none yet.
+
+    Errors: ``InputError`` without a path, or for a file that is no training run; ``SavedFileError`` for a torn one.
     """
+    if not resume:
+        return None
     if out is None:
         raise InputError(
             en="resume needs out=, the file to go on from.",
             ko="resume에는 이어서 할 파일인 out=이 필요합니다.",
         )
+    if not Path(out).exists():
+        return None
     tensors, plain = saved.opened(out, lambda tensors, plain: (tensors, plain))
-    history = histories.unpacked(tensors, plain)
+    if plain.get("kind") != "history" or "learned" not in plain:
+        raise InputError(
+            en=f"{Path(out).name} holds no training run that can go on (it was saved by something else than jumok.learn). "
+            f"Give another file.",
+            ko=f"{Path(out).name}에는 이어서 할 학습이 없습니다(jumok.learn이 저장한 파일이 아닙니다). 다른 파일을 주십시오.",
+        )
+    history = saved.opened(out, histories.unpacked)
+    return history, tensors, plain["learned"].get("data")
+
+
+def _refuse_another(out: Any, kept: _Kept, task: SequenceTask | WantedRows, settings: Mapping[str, Any]) -> None:
+    """Refuse to go on from a run of another task, with other settings, or that is further than what is asked for."""
+    history, _, data = kept
+    theirs, ours = _identity(history.task, data), _identity(task.described(), task.data())
+    if theirs != ours:
+        raise InputError(
+            en=f"{Path(out).name} holds a training of {history.task.get('name')!r}, made from other data than "
+            f"{task.name!r} has now. Give the same task, or another file to start anew.",
+            ko=f"{Path(out).name}에는 {history.task.get('name')!r}의 학습이 있는데, 지금의 {task.name!r}과(와) 데이터가 다릅니다. 같은 과제를 "
+            f"주거나 다른 파일에 새로 시작하십시오.",
+        )
     for name, value in settings.items():
         if name != "steps" and history.settings.get(name) != value:
             raise InputError(
                 en=f"{Path(out).name} was trained with {name} = {history.settings.get(name)!r}, not {value!r}. "
                 f"Give the same, or another file to start anew.",
-                ko=f"{Path(out).name}의 학습은 {name} = {history.settings.get(name)!r}로 했는데 {value!r}이(가) 왔습니다. 같은 값을 주거나 "
+                ko=f"{Path(out).name}의 학습에서 {name} 값은 {history.settings.get(name)!r}인데 {value!r}이(가) 왔습니다. 같은 값을 주거나 "
                 f"다른 파일에 새로 시작하십시오.",
             )
-    training.restore(history, tensors)
+    if len(history.loss) > settings["steps"]:
+        raise InputError(
+            en=f"{Path(out).name} has {len(history.loss)} steps already, more than {settings['steps']}. Give more steps, or another "
+            f"file to start anew.",
+            ko=f"{Path(out).name}에는 이미 {len(history.loss)}단계가 있어 {settings['steps']}단계보다 많습니다. 단계를 더 많이 주거나 다른 파일에 새로 "
+            f"시작하십시오.",
+        )
+
+
+def _identity(described: Mapping[str, Any], data: Any) -> tuple[Any, Any]:
+    """What makes two tasks the same, whatever is said about them."""
+    return {name: value for name, value in described.items() if name not in ("title", "about")}, data
 
 
 def unpacked(tensors: dict[str, Any], plain: dict[str, Any]) -> Learned:
@@ -225,23 +316,29 @@ def unpacked(tensors: dict[str, Any], plain: dict[str, Any]) -> Learned:
     history = histories.unpacked(tensors, plain)
     learned = plain["learned"]
     kept = {name: array for name, array in tensors.items() if name.startswith(("model.", "optimizer."))}
-    task = task_of(history.task["name"]) if learned["data"] is None else task_of(learned["data"])
-    return Learned(history, task, kept, learned["emerged"])
+    return Learned(history, saved_task(history.task["name"], learned["data"]), kept, learned["emerged"])
 
 
-def _settings(task: SequenceTask | WantedRows, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """How it is trained, as plain JSON: what was asked for, else what the task says."""
-    usual = task.settings
+def _settings(
+    task: SequenceTask | WantedRows, asked: Mapping[str, Any], before: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """How it is trained, as plain JSON: what was asked for, else what a run had ``before``, else what the task says."""
+    usual = dataclasses.asdict(task.settings) | dict(before or {})
+
+    def wanted(name: str) -> Any:
+        return usual[name] if asked[name] is None else asked[name]
+
     found: dict[str, Any] = {
-        "seed": _whole("seed", asked["seed"], least=0),
-        "steps": _whole("steps", usual.steps if asked["steps"] is None else asked["steps"]),
-        "batch": _whole("batch", usual.batch if asked["batch"] is None else asked["batch"]),
-        "learning_rate": _above_zero(usual.learning_rate if asked["learning_rate"] is None else asked["learning_rate"]),
+        "seed": _whole("seed", asked["seed"], least=0, most=2**63 - 1),
+        "steps": _whole("steps", wanted("steps")),
+        "batch": _whole("batch", wanted("batch"), most=65_536),
+        "learning_rate": _above_zero(wanted("learning_rate")),
     }
     names = ("d_model", "n_layers", "n_heads", "d_mlp", "norm")
     sizes = {name: asked[name] for name in names if asked[name] is not None}
     if isinstance(task, SequenceTask):
-        found["sizes"] = dataclasses.asdict(_checked_sizes(dataclasses.replace(task.sizes, **sizes)))
+        usual_sizes = Sizes(**usual["sizes"]) if "sizes" in usual else task.sizes
+        found["sizes"] = dataclasses.asdict(_checked_sizes(dataclasses.replace(usual_sizes, **sizes)))
     elif sizes:
         raise InputError(
             en=f"{task.name} is learned by one head on its own embeddings; leave out {', '.join(sizes)}.",
@@ -253,6 +350,11 @@ def _settings(task: SequenceTask | WantedRows, asked: Mapping[str, Any]) -> dict
 def _checked_sizes(sizes: Sizes) -> Sizes:
     for name, least, most in (("d_model", 1, 512), ("n_layers", 1, 3), ("n_heads", 1, 4), ("d_mlp", 0, 2048)):
         _whole(name, getattr(sizes, name), least, most)
+    if not isinstance(sizes.norm, bool):
+        raise InputError(
+            en=f"norm expects True or False, got {sizes.norm!r}.",
+            ko=f"norm에는 True나 False가 필요한데 {sizes.norm!r}이(가) 왔습니다.",
+        )
     if sizes.d_model % sizes.n_heads:
         raise InputError(
             en=f"n_heads={sizes.n_heads} does not divide d_model={sizes.d_model} evenly.",

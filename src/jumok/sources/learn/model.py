@@ -85,7 +85,7 @@ class SmallTransformer(nn.Module):
     @property
     def attentions(self) -> list[attention.MultiHeadAttention]:
         """The attention of each layer."""
-        return [layer.attention for layer in self.layers]  # type: ignore[union-attr, misc]
+        return [layer.attention for layer in self.layers]  # type: ignore[misc]
 
 
 @contextmanager

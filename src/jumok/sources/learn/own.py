@@ -26,7 +26,7 @@ class Pairs(Sentences):
 
     pairs: tuple[tuple[str, str], ...] = field(repr=False, kw_only=True)
 
-    def data(self) -> Any:
+    def data(self) -> Any:  # noqa: D102 (as the base says)
         return {"name": self.name, "pairs": [list(pair) for pair in self.pairs]}
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,32 +16,47 @@ from ...door import Floats
 from .examples import WantedRows
 from .model import SmallTransformer, cut
 from .recording import Watched
-from .task import NOT_ASKED, Asked, Batch, SequenceTask, Sizes
+from .task import NOT_ASKED, Asked, Batch, SequenceTask, Sizes, Truths, Whole
 
 import torch  # isort: skip (model.py says what is missing)
-from torch.nn import functional as F  # isort: skip
+from torch.nn.functional import cross_entropy  # isort: skip
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["Measured", "Problem", "problem", "watched"]
+__all__ = ["Known", "Measured", "Problem", "problem", "watched"]
 
 HELD_OUT_SEED = 20_26  # the same held-out sequences for every run
+MOST_HELD_OUT = 1024
+N_SEEN = 8192  # training sequences from which the best answer without attention is counted
 
 
 @dataclass(frozen=True)
 class Measured:
     """How well a model does on what was held out.
 
-    accuracy : 0 to 1;  chance : of always giving the most frequent answer
-    roles : name → (layer, head) mean weight on the keys of that role
-    baselines : name → the best fixed distance, fixed place, or even weights reach on the same cases
+    accuracy : 0 to 1;  roles : name → (layer, head) mean weight on the keys of that role
     """
 
     accuracy: float
-    chance: float
     roles: Mapping[str, Floats]
-    baselines: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is reached on the held-out sequences without a look at the tokens that decide.
+
+    chance : accuracy of always giving the most frequent answer
+    alone : accuracy of the best answer from the asking token and its place alone, as learned from training sequences
+    guess : accuracy of naming any of the symbols that the query may read; None where the answer is not always among them
+    baselines : role → "distance", "place" or "even" → the mean weight on its keys of the best fixed distance, of the best
+        fixed place, and of even weights
+    """
+
+    chance: float = 0.0
+    alone: float = 0.0
+    guess: float | None = None
+    baselines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 class Problem(Protocol):
@@ -55,8 +71,15 @@ class Problem(Protocol):
     def loss(self, model: Any, seed: int, step: int) -> Tensor:
         """Of the batch of one step, which depends on the seed and the step alone."""
 
-    def measured(self, model: Any, n: int, without: tuple[int, int] | None = None) -> Measured:
-        """On ``n`` held-out sequences; ``without`` one head (layer, head)."""
+    def measured(self, model: Any, n: int, without: Sequence[tuple[int, int]] = ()) -> Measured:
+        """On ``n`` held-out sequences; ``without`` some heads, (layer, head) each."""
+
+    @property
+    def known(self) -> Known:
+        """What needs no model."""
+
+    def compared(self, model: Any) -> dict[str, float] | None:
+        """How far the model's matrices are from those that the task came with; None where it came with none."""
 
     def watched(self, model: Any) -> list[Watched]:
         """The sequences to look at."""
@@ -89,24 +112,40 @@ class _Sequences:
         return {f"layers.{at}.attention": module for at, module in enumerate(model.attentions)}
 
     def optimizer(self, model: SmallTransformer, learning_rate: float) -> torch.optim.Optimizer:
-        return torch.optim.Adam(model.parameters(), lr=learning_rate, betas=(0.9, 0.98))
+        return torch.optim.Adam(model.parameters(), lr=learning_rate, betas=(0.9, 0.98), fused=True)
 
     def loss(self, model: SmallTransformer, seed: int, step: int) -> Tensor:
-        return _loss(model, self.task.batch(np.random.default_rng([seed, step]), self.n_batch))
+        tokens, targets, lengths = _tensors(self.task.batch(np.random.default_rng([seed, step]), self.n_batch))
+        return cross_entropy(model(tokens, lengths).flatten(0, 1), targets.flatten(), ignore_index=NOT_ASKED)
 
     @cached_property
     def held_out(self) -> Batch:
-        return self.task.batch(np.random.default_rng(HELD_OUT_SEED), 1024, held_out=True)
+        return self.task.batch(np.random.default_rng(HELD_OUT_SEED), MOST_HELD_OUT, held_out=True)
 
-    def measured(self, model: SmallTransformer, n: int, without: tuple[int, int] | None = None) -> Measured:
+    @cached_property
+    def known(self) -> Known:
+        held, causal = self.held_out, self.task.causal
+        baselines = {name: _baselines(marks, held.lengths, causal) for name, marks in held.roles.items()}
+        seen = self.task.batch(np.random.default_rng(HELD_OUT_SEED), N_SEEN)
+        return Known(_chance(held), _alone(seen, held), _guess(held, causal), baselines)
+
+    def measured(self, model: SmallTransformer, n: int, without: Sequence[tuple[int, int]] = ()) -> Measured:
         batch = self.held_out.take(slice(n))
-        head = nullcontext() if without is None else cut(model.attentions[without[0]], without[1])
-        with torch.no_grad(), head:
-            accuracy = _accuracy(model, batch)
-            roles = {} if without or batch.reads is None else {"answer": _on_reads(model, batch)}
-        return Measured(
-            accuracy, _chance(batch), roles, {"answer": _baseline(batch, self.task.causal)} if roles else {}
-        )
+        tokens, targets, lengths = _tensors(batch)
+        weights: list[Tensor] = []
+        with ExitStack() as stack:
+            stack.enter_context(torch.no_grad())
+            for layer, head in without:
+                stack.enter_context(cut(model.attentions[layer], head))
+            if not without and batch.roles:
+                stack.enter_context(_watching(model.attentions, weights))
+            right = model(tokens, lengths).argmax(-1) == targets
+        accuracy = float(right[targets != NOT_ASKED].double().mean())
+        roles = {name: _mean_weight(weights, marks) for name, marks in batch.roles.items()} if weights else {}
+        return Measured(accuracy, roles)
+
+    def compared(self, model: SmallTransformer) -> None:  # noqa: ARG002 (there is nothing to compare with)
+        return None
 
     def watched(self, model: SmallTransformer) -> list[Watched]:
         return [watched(model, self.task, asked) for asked in self.task.probes]
@@ -116,16 +155,28 @@ def _tensors(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     return torch.from_numpy(batch.tokens), torch.from_numpy(batch.targets), torch.from_numpy(batch.lengths)
 
 
-def _loss(model: SmallTransformer, batch: Batch) -> Tensor:
-    tokens, targets, lengths = _tensors(batch)
-    return F.cross_entropy(model(tokens, lengths).flatten(0, 1), targets.flatten(), ignore_index=NOT_ASKED)
+@contextmanager
+def _watching(modules: Sequence[Any], weights: list[Tensor]) -> Iterator[None]:
+    """Within the block each layer's weights, (sequence, head, query, key), are added to ``weights``."""
+
+    def hook(module: Any, arguments: tuple[Any, ...], named: dict[str, Any], _: Any) -> None:
+        rule = arguments[1] if len(arguments) > 1 else named.get("rule")
+        weights.append(module.forward(arguments[0], rule)[1])  # forward itself, so that no hook is called again
+
+    hooks = [module.register_forward_hook(hook, with_kwargs=True) for module in modules]
+    try:
+        yield
+    finally:
+        for each in hooks:
+            each.remove()
 
 
-def _accuracy(model: SmallTransformer, batch: Batch) -> float:
-    tokens, targets, lengths = _tensors(batch)
-    asked = targets != NOT_ASKED
-    right = model(tokens, lengths).argmax(-1) == targets
-    return float(right[asked].double().mean())
+def _mean_weight(weights: Sequence[Tensor], marks: Truths) -> Floats:
+    """(layer, head) the mean over all queries with a marked key of the weight on what is marked."""
+    sequence, query = (torch.from_numpy(at) for at in np.nonzero(marks.any(axis=2)))
+    marked = torch.from_numpy(marks)[sequence, query][:, None]
+    found: Floats = np.stack([(w[sequence, :, query] * marked).sum(-1).double().mean(0).numpy() for w in weights])
+    return found
 
 
 def _chance(batch: Batch) -> float:
@@ -134,45 +185,46 @@ def _chance(batch: Batch) -> float:
     return float(counts.max() / counts.sum())
 
 
-def _on_reads(model: SmallTransformer, batch: Batch) -> Floats:
-    """(layer, head) the mean weight on what the answer depends on, over all that is asked."""
-    assert batch.reads is not None
-    asked = torch.from_numpy(batch.reads.any(axis=2))
-    reads = torch.from_numpy(batch.reads)[:, None]
-    found: list[Tensor] = []
-    hooks = [
-        m.register_forward_hook(lambda m, a, n, r: found.append(_weights(m, *a, **n)), with_kwargs=True)
-        for m in model.attentions
-    ]
-    try:
-        tokens, _, lengths = _tensors(batch)
-        model(tokens, lengths)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return np.stack([((w * reads).sum(-1).permute(0, 2, 1)[asked]).double().mean(0).numpy() for w in found])
+def _alone(seen: Batch, held_out: Batch) -> float:
+    """The accuracy of the answer that the same token at the same place had most often in ``seen``."""
+    answers: dict[tuple[int, int], Counter[int]] = {}
+    for place, token, answer in _asked(seen):
+        answers.setdefault((place, token), Counter())[answer] += 1
+    best = {at: counts.most_common(1)[0][0] for at, counts in answers.items()}
+    return float(np.mean([best.get((place, token)) == answer for place, token, answer in _asked(held_out)]))
 
 
-def _weights(module: Any, x: Tensor, rule: Any = None, **_: Any) -> Tensor:
-    """(sequence, head, query, key) what a module attends to."""
-    from ...path import Rule, Steps
-
-    q, k, v = module._projected(x)
-    weights: Tensor = Steps(q, k, v, Rule.of(rule)).weights
-    return weights
+def _asked(batch: Batch) -> Iterator[tuple[int, int, int]]:
+    """Place, token and answer of all that is asked."""
+    sequence, place = np.nonzero(batch.targets != NOT_ASKED)
+    each = (place, batch.tokens[sequence, place], batch.targets[sequence, place])
+    yield from zip(*(array.tolist() for array in each), strict=True)
 
 
-def _baseline(batch: Batch, causal: bool) -> float:
-    """The best mean weight on the same keys that needs no look at the tokens: one distance, one place, or even weights."""
-    assert batch.reads is not None
-    sequence, query = np.nonzero(batch.reads.any(axis=2))
-    rows = batch.reads[sequence, query].astype(float)
+def _guess(batch: Batch, causal: bool) -> float | None:
+    """The accuracy of naming any of the different symbols that a query may read; None where the answer is none of them."""
+    shares = []
+    for sequence, query in zip(*np.nonzero(batch.targets != NOT_ASKED), strict=True):
+        readable = set(batch.tokens[sequence, : query + 1 if causal else batch.lengths[sequence]].tolist())
+        if int(batch.targets[sequence, query]) not in readable:
+            return None
+        shares.append(1 / len(readable))
+    return float(np.mean(shares))
+
+
+def _baselines(marks: Truths, lengths: Whole, causal: bool) -> dict[str, float]:
+    """The mean weight on the marked keys that needs no look at the tokens: one distance, one place, even weights."""
+    sequence, query = np.nonzero(marks.any(axis=2))
+    rows = marks[sequence, query].astype(float)
     n = rows.shape[1]
-    by_place = rows.mean(axis=0).max()
     shifted = np.zeros((len(rows), 2 * n - 1))
     shifted[np.arange(len(rows))[:, None], np.arange(n) - query[:, None] + n - 1] = rows
-    may_read = query + 1 if causal else batch.lengths[sequence]
-    return float(max(by_place, shifted.mean(axis=0).max(), (rows.sum(axis=1) / may_read).mean()))
+    may_read = query + 1 if causal else lengths[sequence]
+    return {
+        "distance": float(shifted.mean(axis=0).max()),
+        "place": float(rows.mean(axis=0).max()),
+        "even": float((rows.sum(axis=1) / may_read).mean()),
+    }
 
 
 def watched(model: SmallTransformer, task: SequenceTask, asked: Asked) -> Watched:
@@ -182,7 +234,7 @@ def watched(model: SmallTransformer, task: SequenceTask, asked: Asked) -> Watche
 
     def run() -> Tensor | None:
         scores = model(tokens)
-        return None if answer is None else F.cross_entropy(scores[:, asked.query], answer)
+        return None if answer is None else cross_entropy(scores[:, asked.query], answer)
 
     return Watched(run, asked.tokens, asked.query, asked.reads, asked.answer)
 
@@ -220,19 +272,37 @@ class _Rows:
     def optimizer(self, model: _RowModel, learning_rate: float) -> torch.optim.Optimizer:
         return torch.optim.SGD([model.attention.w_q.weight, model.attention.w_k.weight], lr=learning_rate)
 
-    def loss(self, model: _RowModel, seed: int, step: int) -> Tensor:
+    def loss(self, model: _RowModel, seed: int, step: int) -> Tensor:  # noqa: ARG002 (the same rows at each step)
         """Σ KL(wanted ‖ reached) over the wanted rows, in nats."""
         rows = self.task.rows
         wanted = torch.tensor(self.task.wanted[rows])
         return (torch.xlogy(wanted, wanted) - torch.xlogy(wanted, model()[rows])).sum()
 
-    def measured(self, model: _RowModel, n: int, without: tuple[int, int] | None = None) -> Measured:
+    @property
+    def known(self) -> Known:
+        return Known()
+
+    def measured(self, model: _RowModel, n: int, without: Sequence[tuple[int, int]] = ()) -> Measured:  # noqa: ARG002
         """Accuracy is 1 less the total variation distance between wanted and reached, the mean over the rows."""
-        rows = self.task.rows
         with torch.no_grad():
-            off = (model()[rows] - torch.tensor(self.task.wanted[rows])).abs().sum(-1) / 2
-        return Measured(float(1 - off.mean()), 0.0, {}, {})
+            return Measured(1 - _off(model().numpy(), self.task.wanted, self.task.rows), {})
+
+    def compared(self, model: _RowModel) -> dict[str, float]:
+        """Beside what the example came with: each matrix's distance, relative to its length, and the wanted rows'."""
+        heads, rows = self.task.trace.heads, self.task.rows
+        assert heads is not None
+        designed = {"w_q": heads.w_q, "w_k": heads.w_k}
+        found = {name: getattr(model.attention, name).weight.detach().numpy().T for name in designed}
+        apart = {name: np.linalg.norm(found[name] - w) / np.linalg.norm(w) for name, w in designed.items()}
+        table = self.task.trace.rows("weights")[0]
+        with torch.no_grad():
+            return {name: float(off) for name, off in apart.items()} | {"rows": _off(model().numpy(), table, rows)}
 
     def watched(self, model: _RowModel) -> list[Watched]:
         trace, row = self.task.trace, self.task.rows[0]
         return [Watched(lambda: self.loss(model, 0, 0), trace.tokens, row, dimensions=trace.dimensions)]
+
+
+def _off(table: Floats, wanted: Floats, rows: Sequence[int]) -> float:
+    """The mean total variation distance between two tables in some rows."""
+    return float(np.abs(table[rows] - wanted[rows]).sum(axis=-1).mean() / 2)

@@ -53,46 +53,58 @@ def _batch(phrases: Sequence[Phrase], numbers: Mapping[str, int]) -> Batch:
     longest = max(len(one.tokens) for one in phrases)
     tokens = np.zeros((len(phrases), longest), np.int64)
     targets = np.full_like(tokens, NOT_ASKED)
-    reads = np.zeros((len(phrases), longest, longest), bool)
+    marks = {name: np.zeros((len(phrases), longest, longest), bool) for name in ("answer", "reason")}
     for at, one in enumerate(phrases):
         tokens[at, : len(one.tokens)] = [numbers[text] for text in one.tokens]
         targets[at, one.query] = numbers[one.answer]
-        reads[at, one.query, list(one.reads)] = True
-    return Batch(tokens, targets, np.array([len(one.tokens) for one in phrases]), reads)
+        marks["answer"][at, one.query, list(one.reads)] = True
+        if one.reason is not None:
+            marks["reason"][at, one.query, one.reason] = True
+    roles = {name: some for name, some in marks.items() if some.any()}
+    return Batch(tokens, targets, np.array([len(one.tokens) for one in phrases]), roles)
 
 
 # pronouns -----------------------------------------------------------------------------------------
 
-ANIMALS = ("cat", "dog", "rabbit", "bird", "horse", "mouse")
+ANIMALS = ("cat", "dog", "rabbit", "duck", "horse", "mouse")
 THINGS = ("mat", "rug", "sofa", "bed", "box", "chair")
 RESTS = ("sat", "slept", "lay")
-FEELS = ("tired", "hungry", "sleepy", "scared", "sick")
-IS_LIKE = ("soft", "flat", "wooden", "dusty", "cheap")
-ANIMALS_KO = ("고양이", "강아지", "토끼", "새", "생쥐", "여우")
+FEELS = ("tired", "sleepy", "sick", "lazy", "exhausted")
+IS_LIKE = ("soft", "wide", "comfortable", "sturdy", "flat")
+VERY = ("", "very")
+ANIMALS_KO = ("고양이", "강아지", "토끼", "오리", "생쥐", "여우")
 THINGS_KO = ("매트", "담요", "소파", "침대", "상자", "의자")
 RESTS_KO = ("앉았다", "잤다", "누웠다")
-FEELS_KO = ("피곤했다", "배고팠다", "졸렸다", "겁났다", "아팠다")
-IS_LIKE_KO = ("푹신했다", "납작했다", "낡았다", "더러웠다", "값쌌다")
+FEELS_KO = ("피곤했다", "졸렸다", "아팠다", "지쳤다", "게을렀다")
+IS_LIKE_KO = ("푹신했다", "넓었다", "낡았다", "비쌌다", "납작했다")
+VERY_KO = ("", "아주")
 
 
 def _pronouns_en() -> Iterator[Phrase]:
-    """the cat sat on the mat because it was tired → cat; also: on the mat sat the cat …"""
-    for animal, thing, rests, likes in itertools.product(ANIMALS, THINGS, RESTS, (*FEELS, *IS_LIKE)):
+    """the cat sat on the mat because it was tired → cat; also: on the mat sat …; because it was tired the cat …"""
+    for animal, thing, rests, likes, very in itertools.product(ANIMALS, THINGS, RESTS, (*FEELS, *IS_LIKE), VERY):
         meant = animal if likes in FEELS else thing
-        end = ("because", "it", "was", likes)
-        for start in (("the", animal, rests, "on", "the", thing), ("on", "the", thing, rests, "the", animal)):
-            tokens = (*start, *end)
-            yield Phrase(tokens, tokens.index("it"), meant, (tokens.index(meant),))
+        clause, turned = ("the", animal, rests, "on", "the", thing), ("on", "the", thing, rests, "the", animal)
+        reason = _words("because", "it", "was", very, likes)
+        for tokens in ((*clause, *reason), (*turned, *reason), (*reason, *clause), (*reason, *turned)):
+            yield Phrase(tokens, tokens.index("it"), meant, (tokens.index(meant),), tokens.index(likes))
 
 
 def _pronouns_ko() -> Iterator[Phrase]:
-    """고양이가 매트 위에 앉았다. 그것은 피곤했다 → 고양이가"""
-    for animal, thing, rests, likes in itertools.product(ANIMALS_KO, THINGS_KO, RESTS_KO, (*FEELS_KO, *IS_LIKE_KO)):
+    """고양이가 매트 위에 앉았다 . 그것은 피곤했다 → 고양이"""
+    likes_ko = (*FEELS_KO, *IS_LIKE_KO)
+    for animal, thing, rests, likes, very in itertools.product(ANIMALS_KO, THINGS_KO, RESTS_KO, likes_ko, VERY_KO):
         who = with_particle(animal, "이/가")
         meant, answer = (who, animal) if likes in FEELS_KO else (thing, thing)
-        for start in ((who, thing, "위에", rests), (thing, "위에", who, rests)):
-            tokens = (*start, ".", "그것은", likes)
-            yield Phrase(tokens, tokens.index("그것은"), answer, (tokens.index(meant),))
+        for start in ((who, thing, "위에"), (thing, "위에", who)):
+            for when in ("", "어제"):
+                tokens = _words(when, *start, rests, ".", "그것은", very, likes)
+                yield Phrase(tokens, tokens.index("그것은"), answer, (tokens.index(meant),), tokens.index(likes))
+
+
+def _words(*words: str) -> tuple[str, ...]:
+    """Those that are there."""
+    return tuple(word for word in words if word)
 
 
 def pronoun() -> Sentences:
@@ -128,57 +140,75 @@ def _the(phrases: Iterable[Phrase], text: str) -> Phrase:
 # homonyms -----------------------------------------------------------------------------------------
 
 WHO_KO = ("나는", "동생은", "친구는", "엄마는", "할머니는", "선생님은")
-WHEN_KO = ("", "어제", "오늘", "아까", "드디어", "혼자")
-SENSES_KO = {  # word → sense → what stands after it
+WHEN_KO = ("", "어제", "오늘", "드디어")
+HOW_KO = ("", "다시", "혼자", "조용히", "혼자 조용히", "다시 혼자")
+SENSES_KO: dict[str, dict[str, tuple[str, ...]]] = {  # word → sense → what is done
     "은행을": {"은행(돈)": ("이용했다", "옮겼다", "믿었다"), "은행(열매)": ("주웠다", "구웠다", "먹었다")},
     "배를": {"배(과일)": ("깎았다", "먹었다"), "배(탈것)": ("탔다", "기다렸다"), "배(몸)": ("문질렀다", "움켜쥐었다")},
     "눈을": {"눈(날씨)": ("치웠다", "맞았다", "뭉쳤다"), "눈(몸)": ("감았다", "비볐다", "떴다")},
     "밤을": {"밤(열매)": ("구웠다", "먹었다", "깠다"), "밤(시간)": ("새웠다", "보냈다")},
 }
 WHO = ("he", "she", "they", "we", "nobody", "everyone")
-WHEN = ("", "today", "once", "again", "there", "later")
-SENSES = {
+WHEN = ("", "today", "once", "yesterday")
+OLD = ("", "old", "big")
+WHERE = ("", "near us", "over there")
+SENSES: dict[
+    str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+] = {  # word → sense → what is done to it, how it is
     "bank": {
-        "bank (money)": ("opened an account at the {} {}", "borrowed from the {} {}", "robbed the {} {}"),
-        "bank (river)": ("fished from the {} {}", "swam to the {} {}", "rowed along the {} {}"),
+        "bank (money)": (("robbed", "borrowed from", "complained to"), ("rich", "bankrupt", "greedy")),
+        "bank (river)": (("climbed", "fished from", "swam to"), ("muddy", "steep", "grassy")),
     },
     "bat": {
-        "bat (animal)": ("fed the {} {}", "woke the {} {}", "heard the {} {}"),
-        "bat (sport)": ("swung the {} {}", "gripped the {} {}", "broke the {} {}"),
+        "bat (animal)": (("fed", "woke", "scared"), ("hungry", "asleep", "furry")),
+        "bat (sport)": (("swung", "gripped", "carved"), ("wooden", "cracked", "varnished")),
     },
 }
 
 
-def _homonyms() -> Iterator[Phrase]:
-    for (word, senses), who, when in itertools.product(SENSES_KO.items(), WHO_KO, WHEN_KO):
+def _homonyms_ko() -> Iterator[Phrase]:
+    """나는 어제 배를 혼자 깎았다 → 배(과일)"""
+    for (word, senses), who, when, how in itertools.product(SENSES_KO.items(), WHO_KO, WHEN_KO, HOW_KO):
         for sense, verbs in senses.items():
             for verb in verbs:
-                tokens = tuple(text for text in (who, when, word, verb) if text)
+                tokens = _words(who, when, word, *how.split(), verb)
                 yield Phrase(tokens, tokens.index(word), sense, (len(tokens) - 1,))
-    for (word, senses), who, when in itertools.product(SENSES.items(), WHO, WHEN):
-        for sense, endings in senses.items():
-            for ending in endings:
-                tokens = (who, *ending.format(word, when).split())
-                yield Phrase(tokens, tokens.index(word), sense, _telling(tokens))
 
 
-def _telling(tokens: tuple[str, ...]) -> tuple[int, ...]:
-    """Where the words stand that tell the sense: all between who and the article."""
-    return tuple(range(1, tokens.index("the")))
+def _homonyms_en() -> Iterator[Phrase]:
+    """she swam to the old bank today; today the bank near us was muddy → bank (river)"""
+    for (word, senses), when, old in itertools.product(SENSES.items(), WHEN, OLD):
+        for sense, (done, how_it_is) in senses.items():
+            for who, verb in itertools.product(WHO, done):
+                tokens = _words(who, *verb.split(), "the", old, word, when)
+                yield Phrase(tokens, tokens.index(word), sense, (1,))
+            for where, was, how in itertools.product(WHERE, ("was", "looked"), how_it_is):
+                tokens = _words(when, "the", old, word, *where.split(), was, how)
+                yield Phrase(tokens, tokens.index(word), sense, (len(tokens) - 1,))
 
 
 def homonym() -> Sentences:
     """One word, several senses, in English and Korean."""
-    phrases = list(_homonyms())
-    texts = ("나는 배를 깎았다", "나는 배를 탔다", "나는 배를 문질렀다", "she robbed the bank", "she swam to the bank")
+    phrases = [*_homonyms_ko(), *_homonyms_en()]
+    texts = (
+        "나는 배를 깎았다",
+        "나는 배를 탔다",
+        "나는 배를 문질렀다",
+        "she robbed the bank",
+        "she climbed the bank",
+        "the bat was hungry",
+        "the bat was wooden",
+    )
     return written_out(
         phrases,
         [_the(phrases, text) for text in texts],
         name="homonym",
-        title={"en": "Which bank, which bat?", "ko": "어느 배, 어느 눈입니까?"},
+        title={"en": "Which bank, which bat?", "ko": "어느 배, 어느 눈일까?"},
         about={
-            "en": "One word has several senses; at that word the model must say which one is meant. Its neighbours tell.",
-            "ko": "뜻이 여럿인 낱말이 있고, 그 자리에서 어느 뜻인지 맞혀야 합니다. 둘레의 낱말이 알려 줍니다.",
+            "en": "One word has several senses; at that word the model must say which one is meant. One other word tells, now "
+            "before it, now after it, near or far.",
+            "ko": "뜻이 여럿인 낱말이 있고, 그 자리에서 어느 뜻인지 맞혀야 합니다. 다른 낱말 하나가 알려 주는데, 앞에도 뒤에도, 가까이에도 "
+            "멀리에도 있을 수 있습니다.",
         },
         causal=False,
         sizes=Sizes(),
@@ -188,48 +218,53 @@ def homonym() -> Sentences:
 
 # subject and verb ---------------------------------------------------------------------------------
 
-HEADS = (("key", "keys"), ("book", "books"), ("picture", "pictures"), ("letter", "letters"), ("cup", "cups"))
-PLACES = (("cabinet", "cabinets"), ("table", "tables"), ("window", "windows"), ("door", "doors"), ("shelf", "shelves"))
-NEAR = ("near", "behind", "under", "on")
-OPENINGS = ((), ("today",), ("in", "fact"), ("old",), ("today", "old"))
+NOUNS = ("key", "book", "picture", "letter", "cup", "cabinet", "table", "window")
+NEAR = ("near", "behind", "under", "beside")
+OPENINGS = ("", "today", "in fact", "of course", "as you know", "as we all know")
+LOOKS = ("", "old", "small", "small old")
+N_AGREEMENTS = 4000
 
 
 def _agreements() -> Iterator[Phrase]:
-    """[today] the [old] keys near the cabinet [behind the doors] → are"""
-    for opening, subject, plural in itertools.product(OPENINGS, HEADS, (0, 1)):
-        before = [word for word in opening if word != "old"]
-        start = (*before, "the", *(["old"] if "old" in opening else []), subject[plural])
-        for near, place, many in itertools.product(NEAR, PLACES, (0, 1)):
-            tokens = (*start, near, "the", place[many])
-            yield _agreement(tokens, len(start) - 1, plural)
-            for other, more in itertools.product(PLACES[:3], (0, 1)):
-                if other != place:
-                    yield _agreement((*tokens, "behind", "the", other[more]), len(start) - 1, plural)
+    """[in fact] the [small] [old] keys near the cabinet [behind the doors] … → are"""
+    rng = np.random.default_rng(1)
+    for _ in range(N_AGREEMENTS):
+        opening, looks = OPENINGS[rng.integers(len(OPENINGS))], LOOKS[rng.integers(len(LOOKS))]
+        nouns = rng.permutation(len(NOUNS))[: rng.integers(2, 5)]
+        numbers = rng.integers(0, 2, len(nouns))
+        texts = [NOUNS[noun] + "s" * number for noun, number in zip(nouns, numbers, strict=True)]
+        yield _agreement(opening, looks, texts, [NEAR[at] for at in rng.permutation(len(NEAR))])
 
 
-def _agreement(tokens: tuple[str, ...], subject: int, plural: int) -> Phrase:
-    return Phrase(tokens, len(tokens) - 1, ("is", "are")[plural], (subject,))
+def _agreement(opening: str, looks: str, nouns: Sequence[str], near: Sequence[str]) -> Phrase:
+    """``nouns``: the subject, then those that it stands near."""
+    start = (*opening.split(), "the", *looks.split(), nouns[0])
+    others = itertools.chain.from_iterable((how, "the", noun) for how, noun in zip(near, nouns[1:], strict=False))
+    tokens = (*start, *others)
+    return Phrase(tokens, len(tokens) - 1, "are" if nouns[0].endswith("s") else "is", (len(start) - 1,))
 
 
 def subject_verb() -> Sentences:
     """The verb agrees with its subject, not with the noun before it."""
-    phrases = list(_agreements())
-    texts = (
-        "the keys near the cabinet",
-        "the key near the cabinets",
-        "today the old keys on the shelf behind the door",
-    )
-    probes = [_the(phrases, text) for text in texts if any(" ".join(one.tokens) == text for one in phrases)]
+    near = ("near",)
+    probes = [
+        _agreement("", "", ("keys", "cabinet"), near),
+        _agreement("", "", ("key", "cabinet"), near),
+        _agreement("", "", ("keys", "cabinets"), near),
+        _agreement("", "", ("key", "cabinets"), near),
+        _agreement("in fact", "old", ("keys", "table", "window"), ("under", "near")),
+    ]
     return written_out(
-        phrases,
+        [*probes, *_agreements()],
         probes,
         name="subject-verb",
         title={"en": "The keys near the cabinet is, or are?", "ko": "주어와 동사의 일치: is일까, are일까?"},
         about={
-            "en": "After “the keys near the cabinet” comes “are”: the verb agrees with its subject, however many nouns of the "
-            "other number stand between. Causal: the last token may read only what stands before it.",
-            "ko": "“the keys near the cabinet” 다음에는 “are”가 옵니다. 사이에 수가 다른 명사가 있어도 동사는 주어에 맞춥니다. "
-            "인과 마스크: 마지막 토큰은 앞에 있는 것만 볼 수 있습니다.",
+            "en": "After “the keys near the cabinet” comes “are”: the verb agrees with its subject, the first noun, however "
+            "many nouns of the other number stand between; any noun may be the subject. Causal: the last token may read only "
+            "what stands before it.",
+            "ko": "“the keys near the cabinet” 다음에는 “are”가 옵니다. 사이에 수가 다른 명사가 아무리 있어도 동사는 맨 앞 명사인 주어에 "
+            "맞추고, 어느 명사든 주어가 될 수 있습니다. 인과 마스크: 마지막 토큰은 앞에 있는 것만 볼 수 있습니다.",
         },
         causal=True,
         sizes=Sizes(),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .task import NOT_ASKED, Asked, Batch, SequenceTask, Settings, Sizes, Truths
 
 __all__ = ["Previous", "Repeat", "Sort", "previous", "repeat", "sort"]
 
-LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ") + ("가", "나", "다", "라", "마", "바")
+LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ가나다라마바")
 
 
 class _Drawn(SequenceTask):
@@ -28,31 +29,41 @@ class _Drawn(SequenceTask):
         while sum(map(len, found)) < n:
             some = self.drawn(rng, 2 * n)
             found.append(some.take(is_held_out(some.tokens) == held_out))
-        parts = [np.concatenate([getattr(one, name) for one in found])[:n] for name in ("tokens", "targets", "lengths")]
-        reads = np.concatenate([one.reads for one in found if one.reads is not None])[:n]
-        return Batch(*parts, reads=reads)
+        return _joined(found).take(slice(n))
+
+
+def _joined(parts: Sequence[Batch]) -> Batch:
+    return Batch(
+        np.concatenate([one.tokens for one in parts]),
+        np.concatenate([one.targets for one in parts]),
+        np.concatenate([one.lengths for one in parts]),
+        {name: np.concatenate([one.roles[name] for one in parts]) for name in parts[0].roles},
+    )
 
 
 def _marked(reads: Whole, n_keys: int) -> Truths:
     """(sequence, query) positions, −1 for none → (sequence, query, key)."""
-    return reads[:, :, None] == np.arange(n_keys)
+    marks: Truths = reads[:, :, None] == np.arange(n_keys)
+    return marks
 
 
-def _batch(tokens: Whole, targets: Whole, reads: Whole) -> Batch:
+def _batch(tokens: Whole, targets: Whole, **positions: Whole) -> Batch:
+    """``positions`` : the key that plays each role for each query, −1 for none."""
     lengths = np.full(len(tokens), tokens.shape[1])
-    return Batch(tokens, targets, lengths, _marked(reads, tokens.shape[1]))
+    roles = {name: _marked(keys, tokens.shape[1]) for name, keys in positions.items()}
+    return Batch(tokens, targets, lengths, roles)
 
 
 @dataclass(frozen=True)
 class Previous(_Drawn):
     """Random symbols; at each place, the symbol that stands before it."""
 
-    def drawn(self, rng: np.random.Generator, n: int) -> Batch:
+    def drawn(self, rng: np.random.Generator, n: int) -> Batch:  # noqa: D102 (as the base says)
         tokens = rng.integers(0, len(self.vocabulary), (n, self.n_positions))
         targets, reads = np.full_like(tokens, NOT_ASKED), np.full_like(tokens, NOT_ASKED)
         targets[:, 1:] = tokens[:, :-1]
         reads[:, 1:] = np.arange(self.n_positions - 1)
-        return _batch(tokens, targets, reads)
+        return _batch(tokens, targets, answer=reads)
 
 
 FIRST, PIECES, PIECE = 20, 5, 4  # different symbols at first, then so many pieces of them, each so long
@@ -67,7 +78,7 @@ class Repeat(_Drawn):
     learning and induction heads".
     """
 
-    def drawn(self, rng: np.random.Generator, n: int) -> Batch:
+    def drawn(self, rng: np.random.Generator, n: int) -> Batch:  # noqa: D102 (as the base says)
         symbols = np.argsort(rng.random((n, len(self.vocabulary))), axis=1)[:, :FIRST]
         starts = rng.integers(0, FIRST - PIECE + 1, (n, PIECES))
         source = (starts[:, :, None] + np.arange(PIECE)).reshape(n, -1)
@@ -77,7 +88,9 @@ class Repeat(_Drawn):
         targets, reads = np.full_like(tokens, NOT_ASKED), np.full_like(tokens, NOT_ASKED)
         targets[:, FIRST + asked] = tokens[:, FIRST + asked + 1]
         reads[:, FIRST + asked] = source[:, asked] + 1
-        return _batch(tokens, targets, reads)
+        before = np.full_like(tokens, NOT_ASKED)
+        before[:, 1:FIRST] = np.arange(FIRST - 1)
+        return _batch(tokens, targets, answer=reads, previous=before)
 
 
 TO_SORT = 8
@@ -90,7 +103,7 @@ class Sort(_Drawn):
     A relation without positions: each number reads the next larger one, wherever it stands.
     """
 
-    def drawn(self, rng: np.random.Generator, n: int) -> Batch:
+    def drawn(self, rng: np.random.Generator, n: int) -> Batch:  # noqa: D102 (as the base says)
         n_numbers = len(self.vocabulary) - 1
         given = np.argsort(rng.random((n, n_numbers)), axis=1)[:, :TO_SORT]
         order = np.argsort(given, axis=1)
@@ -99,13 +112,16 @@ class Sort(_Drawn):
         tokens = np.concatenate([given, sign, ordered[:, :-1]], axis=1)
         targets, reads = np.full_like(tokens, NOT_ASKED), np.full_like(tokens, NOT_ASKED)
         targets[:, TO_SORT:], reads[:, TO_SORT:] = ordered, order
-        return _batch(tokens, targets, reads)
+        return _batch(tokens, targets, answer=reads)
+
+
+_Task = TypeVar("_Task", bound=_Drawn)
 
 
 def _with_probes(task: _Drawn, row: int, n: int = 2) -> tuple[Asked, ...]:
     """The first held-out sequences, looked at in one row."""
     batch = task.batch(np.random.default_rng(7), n, held_out=True)
-    assert batch.reads is not None
+    marks = batch.roles["answer"]
     return tuple(
         Asked(
             tokens=tuple(task.vocabulary[token] for token in tokens),
@@ -113,7 +129,7 @@ def _with_probes(task: _Drawn, row: int, n: int = 2) -> tuple[Asked, ...]:
             reads=tuple(int(key) for key in np.flatnonzero(reads[row])),
             answer=task.vocabulary[targets[row]],
         )
-        for tokens, targets, reads in zip(batch.tokens, batch.targets, batch.reads, strict=True)
+        for tokens, targets, reads in zip(batch.tokens, batch.targets, marks, strict=True)
     )
 
 
@@ -181,5 +197,5 @@ def sort() -> Sort:
     return _probed(plain, row=TO_SORT + 2)
 
 
-def _probed(task: _Drawn, row: int) -> Any:
+def _probed(task: _Task, row: int) -> _Task:
     return dataclasses.replace(task, probes=_with_probes(task, row))

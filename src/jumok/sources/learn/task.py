@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...errors import InputError
 from ...trace import unknown_name
 
-__all__ = ["Asked", "Batch", "Phrase", "SequenceTask", "Settings", "Sizes", "Whole"]
+__all__ = ["Asked", "Batch", "Phrase", "SequenceTask", "Settings", "Sizes", "Truths", "Whole"]
 
 Whole = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -50,21 +50,22 @@ class Batch:
     tokens : (sequence, token) numbers of the vocabulary, padded on the right with 0
     targets : (sequence, token) the number that is asked for at each place, −1 where nothing is
     lengths : (sequence,) tokens without padding
-    reads : (sequence, query, key) True where a key holds what the query's answer depends on; None where nobody said
+    roles : name → (sequence, query, key) True where a key plays that role for the query: "answer" holds the answer,
+        "reason" tells which one is meant, "previous" is the token before; empty where nobody said
     """
 
     tokens: Whole
     targets: Whole
     lengths: Whole
-    reads: Truths | None = None
+    roles: Mapping[str, Truths] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def take(self, chosen: Any) -> Batch:
         """Some of the sequences."""
-        reads = None if self.reads is None else self.reads[chosen]
-        return Batch(self.tokens[chosen], self.targets[chosen], self.lengths[chosen], reads)
+        roles = {name: marks[chosen] for name, marks in self.roles.items()}
+        return Batch(self.tokens[chosen], self.targets[chosen], self.lengths[chosen], roles)
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A sentence of a task, written out: at ``query`` the word ``answer`` is asked for; it depends on ``reads``."""
+    """A sentence of a task, written out: at ``query`` the word ``answer`` is asked for, which ``reads`` hold.
+
+    reason : where the word stands that tells which of them is meant, None where there is none
+    """
 
     tokens: tuple[str, ...]
     query: int
     answer: str
     reads: tuple[int, ...]
+    reason: int | None = None
 
 
 @dataclass(frozen=True)

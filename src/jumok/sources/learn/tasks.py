@@ -16,7 +16,7 @@ from .sentences import homonym, pronoun, subject_verb
 from .sequences import previous, repeat, sort
 from .task import SequenceTask
 
-__all__ = ["TASKS", "task_of"]
+__all__ = ["NAMES", "TASKS", "saved_task", "task_of"]
 
 TASKS: Mapping[str, Callable[[], SequenceTask]] = {
     "pronoun": pronoun,
@@ -45,6 +45,16 @@ def task_of(task: Any) -> SequenceTask | WantedRows:
     if isinstance(task, Mapping):
         return of_pairs(task["pairs"], task["name"])
     return of_pairs(task() if callable(task) else task, getattr(task, "__name__", "own"))
+
+
+def saved_task(name: str, data: Any) -> SequenceTask | WantedRows:
+    """The task of a saved run: by its name, or from the data that it kept.
+
+    Errors: ``UnknownName`` for a name that is none; a saved run names no file.
+    """
+    if data is None and name not in NAMES:
+        raise unknown_name("task", "과제", name, NAMES)
+    return task_of(name if data is None else data)
 
 
 def _named(name: str) -> SequenceTask | WantedRows:
