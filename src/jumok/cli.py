@@ -134,6 +134,11 @@ WORDS = {
         "Run a model on a text and read its attention, every layer and head. TEXT: the text itself.",
         "모델에 글을 읽히고 모든 층과 헤드의 어텐션을 읽어 냅니다. TEXT: 글 자체.",
     ),
+    "learn": (
+        "Train a small model on a task and see how its W_Q, W_K, W_V came to be, and what emerged. TASK: a name, a file of "
+        "input<TAB>target lines, or an example file. Without it: the tasks.",
+        "과제로 작은 모델을 학습시켜 W_Q, W_K, W_V가 어떻게 생겨나는지 봅니다. TASK: 과제 이름, 입력<탭>답 파일, 예제 파일. 없으면 과제 목록.",
+    ),
     "new": ("Write a commented example file to begin from.", "설명이 달린 시작용 예제 파일을 씁니다."),
     "examples": ("List the packaged examples, or print one as a file.", "들어 있는 예제 목록, 또는 예제 하나의 파일 내용을 보여 줍니다."),
     "scaling": ("Show why scores are divided by √d_k, measured.", "점수를 √d_k로 나누는 까닭을 측정해서 보여 줍니다."),
@@ -173,6 +178,30 @@ WORDS = {
     "ridge": (
         "Keeps W finite where a weight is wanted at 0 (default 1e-8).",
         "가중치 0을 바랄 때 W를 유한하게 하는 능형 항 (기본값 1e-8).",
+    ),
+    "learn_list": ("List the tasks.", "과제 목록을 보여 줍니다."),
+    "show": ("Show what came of a saved run instead of training.", "학습하는 대신 저장된 학습의 결과를 보여 줍니다."),
+    "steps": ("Updates in all (else what the task needs).", "단계 수 (없으면 과제에 필요한 만큼)."),
+    "learn_seed": ("Seed of the first weights and of the batches (default 0).", "처음 가중치와 배치의 시드 (기본값 0)."),
+    "learn_output": (
+        "Write to a file; may be given several times: .safetensors (the whole run, saved every few seconds), .html (live), "
+        ".json .csv .svg .png .md .txt.",
+        "파일로 저장. 여러 번 쓸 수 있음: .safetensors(학습 전체, 몇 초마다 저장), .html(조작할 수 있는 페이지), .json .csv .svg .png .md .txt.",
+    ),
+    "learn_resume": ("Go on from the .safetensors of -o.", "-o의 .safetensors에서 이어서 학습합니다."),
+    "learn_layers": ("Attention layers, 1 to 3.", "어텐션 층의 수, 1~3."),
+    "learn_heads": ("Heads in each layer, 1 to 4.", "층마다 헤드의 수, 1~4."),
+    "d_model": ("Width of the embeddings.", "임베딩의 너비."),
+    "d_mlp": ("Width of the MLP after each layer; 0 for none.", "층마다 뒤따르는 MLP의 너비. 0이면 없음."),
+    "norm": ("With or without LayerNorm.", "LayerNorm을 쓸지 말지."),
+    "learning_rate": ("Length of a step.", "학습률."),
+    "batch": ("Sequences in a step.", "한 단계에 쓰는 문장 수."),
+    "step": ("Of a saved training run: the attention at this step.", "저장된 학습의 이 단계의 어텐션."),
+    "probe": ("Of a saved training run: which of the sentences that were looked at, from 0.", "저장된 학습에서 살펴본 문장 가운데 하나 (0부터 셈)."),
+    "learn_stopped": ("stopped at step {step}. It goes on with: {again}", "{step}단계에서 멈췄습니다. 이어서 하려면: {again}"),
+    "learn_lost": (
+        "stopped at step {step}; nothing was saved. With -o a training can go on later: {again}",
+        "{step}단계에서 멈췄고 저장하지 않았습니다. -o로 저장하면 나중에 이어서 할 수 있습니다: {again}",
     ),
     "resume": ("Continue from the W_Q and W_K in the file.", "파일에 있는 W_Q와 W_K에서 이어서 찾습니다."),
     "capture_output": (
@@ -288,6 +317,7 @@ SUCH_AS = {
     "compare": "jumok compare it-tired it-soft",
     "capture": 'jumok capture "The cat sat on the mat because it was tired."',
     "design": "jumok design student",
+    "learn": "jumok learn pronoun",
     "new": "jumok new my.yaml",
     "completion": "jumok completion bash",
 }
@@ -354,19 +384,21 @@ def _commands(lang: str) -> click.Group:
     stage = click.Option(
         ["--stage"], metavar="S", help=_("stage", lang, stages=", ".join(SHOWN)), shell_complete=_complete(SHOWN)
     )
-    _add(group, lang, _attend, [example, token, stage, layer, mask, *formats, output, lang_option])
+    moment = [click.Option([f"--{name}"], metavar="N", help=_(name, lang)) for name in ("step", "probe")]
+    _add(group, lang, _attend, [example, token, stage, layer, mask, *moment, *formats, output, lang_option])
     tokens = click.Argument(["tokens"], nargs=-1)
     every = click.Option(["--all", "every"], is_flag=True, help=_("all", lang))
     _add(
         group, lang, _explain,
         [example, tokens, click.Option(["--token"], multiple=True, metavar="T", help=_("token", lang)), every, layer,
          click.Option(["--head"], metavar="N", help=_("head", lang)),
-         click.Option(["--all-heads"], is_flag=True, help=_("all_heads", lang)), mask,
+         click.Option(["--all-heads"], is_flag=True, help=_("all_heads", lang)), mask, *moment,
          formats[0], formats[1], explain_output, lang_option],
     )  # fmt: skip
-    _add_pictures(group, lang, [stage, token, layer, mask, lang_option], formats[0])
+    _add_pictures(group, lang, [stage, token, layer, mask, lang_option], moment, formats[0])
     _add_design(group, lang, [formats[0], formats[2], lang_option])
     _add_capture(group, lang, [layer, formats[0], lang_option])
+    _add_learn(group, lang, [formats[0], lang_option])
     _add(
         group, lang, _new,
         [click.Argument(["path"], shell_complete=_complete_file),
@@ -387,7 +419,9 @@ def _commands(lang: str) -> click.Group:
     return group
 
 
-def _add_pictures(group: click.Group, lang: str, shared: list[click.Option], json: click.Option) -> None:
+def _add_pictures(
+    group: click.Group, lang: str, shared: list[click.Option], moment: list[click.Option], json: click.Option
+) -> None:
     from .picture.kinds import KINDS, THEME_NAMES
 
     stage, token, layer, mask, lang_option = shared
@@ -409,7 +443,7 @@ def _add_pictures(group: click.Group, lang: str, shared: list[click.Option], jso
     )
     _add(
         group, lang, _draw,
-        [name, kinds["Trace"], stage, token, layer, head, mask, theme, values, files["draw_output"], lang_option],
+        [name, kinds["Trace"], stage, token, layer, head, mask, *moment, theme, values, files["draw_output"], lang_option],
     )  # fmt: skip
     model = click.Option(["--model"], metavar="M", help=_("model", lang), shell_complete=_complete_file)
     compared = click.Option(["--token"], metavar="T", help=_("compare_token", lang))
@@ -536,8 +570,8 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
 
 
 def _attend(
-    lang: str, name: str, token: str | None, stage: str | None, layer: str | None, mask: str | None, json: bool,
-    markdown: bool, csv: bool, output: str | None,
+    lang: str, name: str, token: str | None, stage: str | None, layer: str | None, mask: str | None, step: str | None,
+    probe: str | None, json: bool, markdown: bool, csv: bool, output: str | None,
 ) -> None:  # fmt: skip
     from .picture.grids import SHOWN
     from .trace import unknown_name
@@ -545,7 +579,7 @@ def _attend(
     if stage is not None and stage not in SHOWN:
         raise unknown_name("stage", "단계", stage, SHOWN)
     form = _form(output, {"json": json, "markdown": markdown, "csv": csv})
-    record = _layer_of(_attended(name, mask), layer)
+    record = _layer_of(_attended(name, mask, step, probe), layer)
     queries = None if token is None else [_token_of(record, token)]
     if form == "safetensors" and (stage or token):
         raise InputError(
@@ -605,7 +639,8 @@ def _stages_json(layers: Sequence[Any], stages: Sequence[str], queries: list[int
 
 def _explain(
     lang: str, name: str, tokens: tuple[str, ...], token: tuple[str, ...], every: bool, layer: str | None,
-    head: str | None, all_heads: bool, mask: str | None, json: bool, markdown: bool, output: str | None,
+    head: str | None, all_heads: bool, mask: str | None, step: str | None, probe: str | None, json: bool, markdown: bool,
+    output: str | None,
 ) -> None:  # fmt: skip
     from .explanation.explanation import default_token, explain
     from .picture.labels import readable
@@ -617,7 +652,14 @@ def _explain(
             ko=f"설명은 .txt, .md, .json으로 저장합니다({output!r} 불가).",
         )
     only = _head_of(head, all_heads)
-    whole = readable(_attended(name, mask))
+    is_whole = not (tokens or token or every) and layer is None and only is None
+    found = _attended(name, mask, step, probe, whole=is_whole)
+    if not isinstance(found, Trace | Reading):
+        from .cli_learn import explain_run
+
+        explain_run(lang, found, form, output)
+        return
+    whole = readable(found)
     record = _layer_of(whole, layer)
     wanted = [_token_of(record, one) for one in (*tokens, *token)]
     wanted = list(range(len(record.tokens))) if every else wanted or [default_token(_first(record))]
@@ -634,6 +676,7 @@ def _explain(
             for one in explained:
                 screen.explained(one)
 
+    from .trace import Reading, Trace
     _deliver(lang, output, form, write)
 
 
@@ -663,7 +706,7 @@ def _explanation_markdown(explanation: Any, lang: str) -> str:
 
 def _draw(
     lang: str, name: str, kind: str | None, stage: str | None, token: str | None, layer: str | None, head: str | None,
-    mask: str | None, theme: str | None, values: str | None, output: str | None,
+    mask: str | None, step: str | None, probe: str | None, theme: str | None, values: str | None, output: str | None,
 ) -> None:  # fmt: skip
     from .picture.drawing import draw
 
@@ -675,7 +718,8 @@ def _draw(
             en="--values is for a live page: -o page.html.",
             ko="--values는 움직이는 페이지(-o page.html)에만 쓸 수 있습니다.",
         )
-    record = _attended(name, mask)
+    is_whole = kind in (None, "curves") and stage is None and token is None and layer is None and head is None
+    record = _attended(name, mask, step, probe, whole=is_whole)
     picture = draw(
         record, kind, stage=stage, layer=_place("--layer", layer), head=_place("--head", head),
         query=None if token is None else _token_of(record, token), lang=lang, theme=theme or "light",
@@ -748,6 +792,24 @@ def _new(lang: str, path: str, origin: str | None, force: bool) -> None:
         )
     if os.path.lexists(path) and not force:
         raise OutputError(
+def _learn(
+    lang: str, task: str | None, listing: bool, show: str | None, output: tuple[str, ...], resume: bool, json: bool, **asked: Any
+) -> None:  # fmt: skip
+    from . import cli_learn
+
+    if show is not None and task is not None:
+        raise InputError(
+            en=f"--show prints a saved run and {task!r} is a task to train on; leave one out.",
+            ko=f"--show는 저장된 학습을 보여 주고 {task!r}은(는) 학습할 과제입니다. 하나만 쓰십시오.",
+        )
+    if show is not None:
+        cli_learn.show_run(lang, show, output, json)
+    elif task is None or listing:
+        cli_learn.list_tasks(lang)
+    else:
+        cli_learn.learn_task(lang, task, output, resume, json, asked)
+
+
             en=f"{path} is there already. Choose another name, or --force to write over it.",
             ko=f"{path} 파일이 이미 있습니다. 다른 이름을 쓰거나 --force로 덮어쓰십시오.",
         )
@@ -825,8 +887,13 @@ def _completion(lang: str, shell: str) -> None:  # noqa: ARG001 (a script has no
 # shared -----------------------------------------------------------------------------------------
 
 
-def _attended(name: str, mask: str | None) -> Any:
-    """What a name holds, attended: a Trace, or a Reading of several layers."""
+def _attended(
+    name: str, mask: str | None, step: str | None = None, probe: str | None = None, whole: bool = False
+) -> Any:
+    """What a name holds, attended: a Trace, or a Reading of several layers. Of a training run the moment that is asked for,
+    or else its end; where ``whole`` is meant and no moment is asked for, the Run.
+    """
+    from .runs import wanted
     from .sources.example import Example
     from .trace import Reading
     from .verbs import attend, load
@@ -835,6 +902,15 @@ def _attended(name: str, mask: str | None) -> Any:
     if isinstance(loaded, Example):
         return attend(loaded, rule=None if mask is None else _mask(mask))
     if mask is not None:
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            en=f"{name} expects a number, got {text!r}.", ko=f"{name}에는 수가 필요한데 {text!r}이(가) 왔습니다."
+        ) from None
+
+
         raise InputError(
             en="--mask is for examples; a saved record keeps the rule that it was made with.",
             ko="--mask는 예제에만 쓸 수 있습니다. 저장된 기록은 만들 때의 규칙을 간직합니다.",
@@ -857,6 +933,7 @@ def _mask(text: str) -> Any:
         return {"none": allowed.everything, "causal": allowed.causal}[text]()
     raise InputError(
         en=f"--mask expects none, causal or window:N (N earlier tokens), got {text!r}.",
+    of_run = wanted(loaded, _place("--step", step), _place("--probe", probe), whole)
         ko=f"--mask에는 none, causal, window:N(앞 토큰 N개)이 필요한데 {text!r}이(가) 왔습니다.",
     )
 
@@ -864,15 +941,11 @@ def _mask(text: str) -> Any:
 def _layer_of(record: Any, layer: str | None) -> Any:
     from .trace import Trace
 
+    if of_run is not None:
+        return of_run
     if layer is None:
         return record
-    n_layers = 1 if isinstance(record, Trace) else len(record)
-    at = _whole("--layer", layer)
-    if at >= n_layers:
-        raise InputError(
-            en=f"--layer expects 0 to {n_layers - 1}, got {at}.",
-            ko=f"--layer에는 0부터 {n_layers - 1}까지 쓸 수 있는데 {at}이(가) 왔습니다.",
-        )
+    at = layer_place(record, _whole("--layer", layer), "--layer")
     return record if isinstance(record, Trace) else record[at]
 
 
@@ -1008,3 +1081,12 @@ def _complete_file(_ctx: click.Context, _param: click.Parameter, incomplete: str
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
+def _complete_task(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    from .sources.learn.tasks import NAMES
+
+    found = [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="file")]
+
+

@@ -254,6 +254,11 @@ class Outcome:
         parts = [[section.title, *(f"  {line}" for _, line in section.lines)] for section in self.sections(lang)]
         return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
+    def markdown(self, lang: str | None = None) -> str:
+        """All sentences under headings."""
+        parts = [[f"## {section.title}", *(line for _, line in section.lines)] for section in self.sections(lang)]
+        return "\n\n".join("\n\n".join(lines) for lines in parts) + "\n"
+
     def sentence(self, fact: Fact, lang: str | None = None) -> str:
         """One fact as a sentence."""
         lang = self.lang if lang is None else language(lang)

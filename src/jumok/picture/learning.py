@@ -25,7 +25,7 @@ from .curves import TINY, WIDE
 from .grids import Grid
 from .terminal import Screen
 
-__all__ = ["LearnBar", "arrows_of", "binned", "learned", "listed", "sparkline"]
+__all__ = ["LearnBar", "arrows_said", "binned", "learned", "listed", "over_steps", "sparkline"]
 
 LEVELS, PLAIN_LEVELS = "▁▂▃▄▅▆▇█", "0123456789"
 MOST_KEYS = 8  # of a row shown as bars
@@ -251,7 +251,7 @@ def arrows_of(reading: Trace | Reading, query: int | None, n: int = 3) -> tuple[
 class LearnBar:
     """How far a training is, on a terminal only, gone when it is done: loss, accuracy, seconds left, strongest arrows."""
 
-    def __init__(self, file: IO[str], lang: str, steps: int) -> None:
+    def __init__(self, file: IO[str], lang: str) -> None:
         self.lang = lang
         self.live: Live | None = None
         self.drawn_at = 0.0
@@ -259,7 +259,7 @@ class LearnBar:
             console = Console(file=file, highlight=False, markup=False, emoji=False)
             columns = (BarColumn(16), TextColumn("{task.description}"), TimeRemainingColumn(compact=True))
             self.bar = Progress(*columns, console=console)
-            self.task = self.bar.add_task("", total=steps)
+            self.task = self.bar.add_task("", total=None)
             self.live = Live(console=console, transient=True, refresh_per_second=8)
 
     def __enter__(self) -> LearnBar:
