@@ -252,6 +252,14 @@ WORDS = {
     "keys": ("Keys in each row.", "행마다 키의 수."),
     "seed": ("Seed of the random numbers.", "난수의 시드."),
     "saved": ("written: {path}", "저장했습니다: {path}"),
+    "one_reading": (
+        "this is the reading {name!r}; the others: --reading {others}",
+        "이것은 {name!r} 기록입니다. 다른 기록: --reading {others}",
+    ),
+    "reading": (
+        "Which reading, of a model that has several: encoder, decoder or cross, or a number from 0.",
+        "기록이 여럿인 모델에서 어느 기록: encoder, decoder, cross, 또는 0부터 센 번호.",
+    ),
     "stopping": (
         "stopping after this step (Ctrl-C again ends at once) …",
         "이 단계를 마치고 멈춥니다 (Ctrl-C를 다시 누르면 바로 끝냅니다) …",
@@ -466,7 +474,7 @@ def _add_capture(group: click.Group, lang: str, shared: list[click.Option]) -> N
         help=_("model", lang),
         shell_complete=_complete_file,
     )
-    said = {"target": "TEXT", "layers": "0-5", "dtype": "D", "cut": "L.H:Q>K"}
+    said = {"target": "TEXT", "reading": "R", "layers": "0-5", "dtype": "D", "cut": "L.H:Q>K"}
     texts = [
         click.Option([f"--{name}"], multiple=name == "cut", metavar=metavar, help=_(name, lang))
         for name, metavar in said.items()
@@ -644,6 +652,7 @@ def _explain(
 ) -> None:  # fmt: skip
     from .explanation.explanation import default_token, explain
     from .picture.labels import readable
+    from .trace import Reading, Trace
 
     form = _form(output, {"json": json, "markdown": markdown})
     if form in ("csv", "safetensors"):
@@ -676,7 +685,6 @@ def _explain(
             for one in explained:
                 screen.explained(one)
 
-    from .trace import Reading, Trace
     _deliver(lang, output, form, write)
 
 
@@ -767,6 +775,24 @@ def _design(lang: str, files: tuple[str, ...], output: str | None, json: bool, c
     design_files(lang, files, output, {"json": json, "csv": csv}, asked)
 
 
+def _learn(
+    lang: str, task: str | None, listing: bool, show: str | None, output: tuple[str, ...], resume: bool, json: bool, **asked: Any
+) -> None:  # fmt: skip
+    from . import cli_learn
+
+    if show is not None and task is not None:
+        raise InputError(
+            en=f"--show prints a saved run and {task!r} is a task to train on; leave one out.",
+            ko=f"--show는 저장된 학습을 보여 주고 {task!r}은(는) 학습할 과제입니다. 하나만 쓰십시오.",
+        )
+    if show is not None:
+        cli_learn.show_run(lang, show, output, json)
+    elif task is None or listing:
+        cli_learn.list_tasks(lang)
+    else:
+        cli_learn.learn_task(lang, task, output, resume, json, asked)
+
+
 def _hand_over(lang: str, picture: Any, output: str | None, **options: Any) -> None:
     """A picture into its file, or as text on the screen."""
     if output is not None:
@@ -792,24 +818,6 @@ def _new(lang: str, path: str, origin: str | None, force: bool) -> None:
         )
     if os.path.lexists(path) and not force:
         raise OutputError(
-def _learn(
-    lang: str, task: str | None, listing: bool, show: str | None, output: tuple[str, ...], resume: bool, json: bool, **asked: Any
-) -> None:  # fmt: skip
-    from . import cli_learn
-
-    if show is not None and task is not None:
-        raise InputError(
-            en=f"--show prints a saved run and {task!r} is a task to train on; leave one out.",
-            ko=f"--show는 저장된 학습을 보여 주고 {task!r}은(는) 학습할 과제입니다. 하나만 쓰십시오.",
-        )
-    if show is not None:
-        cli_learn.show_run(lang, show, output, json)
-    elif task is None or listing:
-        cli_learn.list_tasks(lang)
-    else:
-        cli_learn.learn_task(lang, task, output, resume, json, asked)
-
-
             en=f"{path} is there already. Choose another name, or --force to write over it.",
             ko=f"{path} 파일이 이미 있습니다. 다른 이름을 쓰거나 --force로 덮어쓰십시오.",
         )
@@ -872,6 +880,15 @@ def _whole(name: str, text: str) -> int:
     )
 
 
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            en=f"{name} expects a number, got {text!r}.", ko=f"{name}에는 수가 필요한데 {text!r}이(가) 왔습니다."
+        ) from None
+
+
 def _completion(lang: str, shell: str) -> None:  # noqa: ARG001 (a script has no language)
     from click.shell_completion import get_completion_class
 
@@ -899,22 +916,16 @@ def _attended(
     from .verbs import attend, load
 
     loaded = load(name)
+    of_run = wanted(loaded, _place("--step", step), _place("--probe", probe), whole)
     if isinstance(loaded, Example):
         return attend(loaded, rule=None if mask is None else _mask(mask))
     if mask is not None:
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(
-            en=f"{name} expects a number, got {text!r}.", ko=f"{name}에는 수가 필요한데 {text!r}이(가) 왔습니다."
-        ) from None
-
-
         raise InputError(
             en="--mask is for examples; a saved record keeps the rule that it was made with.",
             ko="--mask는 예제에만 쓸 수 있습니다. 저장된 기록은 만들 때의 규칙을 간직합니다.",
         )
+    if of_run is not None:
+        return of_run
     if isinstance(loaded, Reading) and not loaded.layers:
         raise InputError(
             en=f"{name} holds no layer, so there is nothing to show.",
@@ -933,7 +944,6 @@ def _mask(text: str) -> Any:
         return {"none": allowed.everything, "causal": allowed.causal}[text]()
     raise InputError(
         en=f"--mask expects none, causal or window:N (N earlier tokens), got {text!r}.",
-    of_run = wanted(loaded, _place("--step", step), _place("--probe", probe), whole)
         ko=f"--mask에는 none, causal, window:N(앞 토큰 N개)이 필요한데 {text!r}이(가) 왔습니다.",
     )
 
@@ -941,8 +951,6 @@ def _mask(text: str) -> Any:
 def _layer_of(record: Any, layer: str | None) -> Any:
     from .trace import Trace
 
-    if of_run is not None:
-        return of_run
     if layer is None:
         return record
     at = layer_place(record, _whole("--layer", layer), "--layer")
@@ -1077,10 +1085,6 @@ def _complete_example(_ctx: click.Context, _param: click.Parameter, incomplete: 
     return [*found, CompletionItem(incomplete, type="file")]
 
 
-def _complete_file(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(incomplete, type="file")]
 def _complete_task(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
@@ -1090,3 +1094,7 @@ def _complete_task(_ctx: click.Context, _param: click.Parameter, incomplete: str
     return [*found, CompletionItem(incomplete, type="file")]
 
 
+def _complete_file(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]

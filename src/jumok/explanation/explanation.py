@@ -17,10 +17,10 @@ from .facts import SECTIONS, Fact, facts_of, facts_of_layers
 from .phrases import PHRASES, SECTION_TITLES, SUMMARY
 from .why_query import why_query
 
-__all__ = ["Explanation", "Section", "default_token", "explain", "why"]
-
 if TYPE_CHECKING:
     from .emerged import Outcome, Trained
+
+__all__ = ["Explanation", "Section", "default_token", "explain", "why"]
 
 LIST_KINDS = {"key.named", "key.numbers", "key.zero", "score", "score.none", "score.hidden", "weight", "weights.rest", "value",
               "value.zero", "output.dim", "why.key", "why.key.silent"}  # fmt: skip
@@ -126,9 +126,9 @@ class Explanation:
                 yield f"   {'- ' if is_entry else ''}{line}"
 
 
+@overload
 def explain(
     trace: Trace | Reading,
-@overload
     token: int | str | Token | None = None,
     lang: str = "en",
     *,

@@ -22,15 +22,15 @@ from ..measurement.comparison import Comparison
 from ..tokens import position
 from ..trace import Reading, Token, Trace, layers_of, unknown_name
 from ..words import language, shown
-from . import arrows, changes, curves, difference, gallery, heat, plain, strip
+from . import arrows, changes, curves, difference, gallery, heat, learned, plain, strip
 from .captions import brief, say, title_of, token_names
 from .chosen import opening
 from .cuts import carried, refuse_cuts
 from .grids import SHOWN
 from .kinds import KINDS, no_record
 from .layout import Panel, padded, paragraph, stacked
-from .packed import SIZE_LIMIT, Values
 from .learned import Run
+from .packed import SIZE_LIMIT, Values
 from .plain import heading
 from .short import short
 from .svg import FONTS, Spell, document, rect
@@ -144,9 +144,9 @@ class Picture:
         """
         if isinstance(self.thing, Comparison):
             return changes.to_markdown(self.thing, self.lang)
-        stages, queries, head = self.tables()
         if isinstance(self.thing, Run):
-            return curves.to_markdown(self.thing.history, self.lang)
+            return "\n".join(curves.to_markdown(run.history, self.lang) for run in self.thing.each)
+        stages, queries, head = self.tables()
         return plain.to_markdown(self.drawn(), stages, queries, self.lang, head)
 
     def csv(self) -> str:
@@ -158,6 +158,8 @@ class Picture:
             if self.kind == "heads":
                 return changes.heads_csv(self.thing)
             return changes.difference_csv(self.thing, self.choice.layer, self.choice.head)
+        if isinstance(self.thing, Run):
+            return learned.to_csv(self.thing)
         stages, queries, head = self.tables()
         if isinstance(self.thing, Run):
             return curves.to_csv(self.thing.history)
@@ -178,7 +180,7 @@ class Picture:
         return self.thing if self.kind == "heads" else layers_of(self.thing)[self.choice.layer]
 
     def _save_page(self, path: str | os.PathLike[str], values: Values, cuts: Any, size_limit: int | None) -> Path:
-        from . import learned, page
+        from . import page
 
         look = {"theme": "dark"} if self.theme == "dark" else {}  # else as the reader's system has it
         options: dict[str, Any] = {"lang": self.lang, "title": self.named, "size_limit": size_limit}
@@ -365,6 +367,14 @@ def _refuse_page_options(suffix: str, values: Values, cuts: Any, size_limit: int
         )
 
 
+def _refuse_record_options(values: Values, cuts: Any) -> None:
+    if values is not None or cuts is not None:
+        raise InputError(
+            en="values= and cuts= are for the page of a record, not of a training run. Leave them out.",
+            ko="values=와 cuts=는 기록의 페이지에만 쓰고 학습의 페이지에는 쓰지 않습니다. 빼고 부르십시오.",
+        )
+
+
 def _refuse_size(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e5:
         raise InputError(
@@ -427,6 +437,7 @@ _DRAWN: dict[tuple[str, bool], Callable[[Any, Choice, str, Any], tuple[Panel, li
     ("strip", False): _strip,
     ("heads", False): lambda thing, _, lang, theme: gallery.heads_gallery(thing, lang, theme),
     ("heads", True): lambda thing, _, lang, theme: gallery.changed_heads(thing, lang, theme),
+    ("curves", False): lambda run, _, lang, theme: learned.curves_of(run, lang, theme),
     ("difference", True): lambda thing, c, lang, theme: difference.difference_maps(thing, c.layer, c.head, lang, theme),
 }
 
@@ -436,26 +447,25 @@ _DRAWN: dict[tuple[str, bool], Callable[[Any, Choice, str, Any], tuple[Panel, li
 
 def _name(thing: Thing, lang: str) -> str:
     if isinstance(thing, Comparison):
-    ("curves", False): lambda run, _, lang, theme: curves.picture(run.history, run.emerged, lang, theme),
         return say("comparison", lang)
+    if isinstance(thing, Run):
+        return curves.title_of(thing.history, lang)
     return title_of(layers_of(thing)[0], lang) or say("attention", lang)
 
 
 def _under(thing: Thing, kind: str, choice: Choice, lang: str) -> str:
     """What is drawn of it: the stage, where it is, whose row."""
+    if isinstance(thing, Run):
+        return say("curves", lang)
     if kind == "heads":
         layers = layers_of(thing.a if isinstance(thing, Comparison) else thing)
         return say("heads", lang, layers=len(layers), heads=max(layer.n_heads for layer in layers))
     if isinstance(thing, Comparison):
-    if isinstance(thing, Run):
-        return curves.title_of(thing.history, lang)
         return say("place", lang, layer=choice.layer, head=choice.head)
     layers = layers_of(thing)
     trace, parts = layers[choice.layer], []
     if kind != "strip":
         grid = heat.one_grid(trace, choice.stage, choice.head, choice.query or 0)
-    if isinstance(thing, Run):
-        return say("curves", lang)
         parts.append(heading(trace, replace(grid, head=None, query=None), lang))  # which ones are told below
     if len(layers) > 1:
         parts.append(say("layer", lang, n=choice.layer))

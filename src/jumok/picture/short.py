@@ -10,8 +10,8 @@ from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, number
 from . import changes, plain
 from .captions import say
-from .streamed import summary
 from .learned import Run
+from .streamed import summary
 
 if TYPE_CHECKING:
     from .drawing import Picture
@@ -33,9 +33,9 @@ def short(picture: Picture) -> str:
     """What is drawn as Markdown: whole where it is small, else its largest part, which it says."""
     if isinstance(picture.thing, Comparison):
         return _comparison(picture.thing, picture.lang)
-    drawn = picture.drawn()
     if isinstance(picture.thing, Run):
         return picture.markdown()
+    drawn = picture.drawn()
     stages, queries, head = picture.tables()
     layers = layers_of(drawn)
     if plain.n_numbers(layers, stages, queries, head) <= MOST_PRINTED:
