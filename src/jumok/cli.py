@@ -511,6 +511,26 @@ def _add_design(group: click.Group, lang: str, shared: list[click.Option]) -> No
     _add(group, lang, _design, [files, output, *numbers[:1], *sides, near, *numbers[1:], resume, *shared])
 
 
+def _add_learn(group: click.Group, lang: str, shared: list[click.Option]) -> None:
+    task = click.Argument(["task"], required=False, shell_complete=_complete_task)
+    listing = click.Option(["--list", "listing"], is_flag=True, help=_("learn_list", lang))
+    show = click.Option(["--show"], metavar="FILE", help=_("show", lang), shell_complete=_complete_file)
+    output = click.Option(
+        ["-o", "--output"], multiple=True, metavar="FILE", help=_("learn_output", lang), shell_complete=_complete_file
+    )
+    said = {
+        "steps": "steps", "seed": "learn_seed", "layers": "learn_layers", "heads": "learn_heads", "d_model": "d_model",
+        "d_mlp": "d_mlp", "learning_rate": "learning_rate", "batch": "batch",
+    }  # fmt: skip
+    numbers = [
+        click.Option([f"--{name.replace('_', '-')}"], metavar="R" if name == "learning_rate" else "N", help=_(of, lang))
+        for name, of in said.items()
+    ]
+    resume = click.Option(["--resume"], is_flag=True, help=_("learn_resume", lang))
+    norm = click.Option(["--norm/--no-norm"], default=None, help=_("norm", lang))
+    _add(group, lang, _learn, [task, listing, show, *numbers[:2], output, resume, *numbers[2:], norm, *shared])
+
+
 def _add(group: click.Group, lang: str, callback: Callable[..., None], params: list[click.Parameter]) -> None:
     name = callback.__name__.strip("_")
 
