@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from ..errors import InputError
+from ..history import History
 from ..picture.labels import labels, readable
 from ..tokens import position
 from ..trace import Reading, Token, Trace, layers_of, no_layer
