@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
@@ -11,7 +12,7 @@ from .trace import Reading, Trace
 if TYPE_CHECKING:
     from .picture.learned import Run
 
-__all__ = ["moment", "run_of", "wanted"]
+__all__ = ["beside", "moment", "run_of", "wanted"]
 
 
 def run_of(thing: Any) -> Run | None:
@@ -26,6 +27,28 @@ def run_of(thing: Any) -> Run | None:
     if isinstance(thing, Learned):
         return Run(thing.history, thing.emerged, getattr(thing.task, "trace", None))
     return None
+
+
+def beside(a: Any, b: Any, pairs: Any = None) -> Run | None:
+    """Two training runs beside each other, or one twice; None where these are none.
+
+    Errors: ``InputError`` for a run and something else, or for pairs of tokens.
+    """
+    runs = run_of(a), run_of(b)
+    if runs[0] is None or runs[1] is None:
+        if runs == (None, None):
+            return None
+        raise InputError(
+            en="compare expects two training runs, or two records of one text each; got one of both. One moment of a run is "
+            "run.history.trace(step=…).",
+            ko="compare에는 학습 기록 둘이나 글의 기록 둘이 필요한데 하나씩 왔습니다. 학습의 한 순간은 run.history.trace(step=…)입니다.",
+        )
+    if pairs is not None:
+        raise InputError(
+            en="pairs= is for two texts, not for two training runs. Leave it out.",
+            ko="pairs=는 글 둘을 비교할 때만 쓰고 학습 기록에는 쓰지 않습니다. 빼고 부르십시오.",
+        )
+    return dataclasses.replace(runs[0], beside=runs[1])
 
 
 def moment(history: History, step: int | None = None, probe: int | None = None) -> Trace | Reading:

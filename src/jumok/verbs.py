@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .measurement.comparison import Comparison
     from .path.positions import Rotary
     from .picture.drawing import Picture
+    from .picture.learned import Run
     from .picture.packed import Storage, Values
     from .picture.widget import Widget
     from .sources.capture.capturing import Captured
@@ -270,14 +271,16 @@ def draw(
 
 
 def compare(
-    a: Example | Trace | Reading,
-    b: Example | Trace | Reading,
+    a: Example | Trace | Reading | Learned | History,
+    b: Example | Trace | Reading | Learned | History,
     *,
     pairs: Iterable[tuple[int | str | Token, int | str | Token]] | None = None,
-) -> Comparison:
+) -> Comparison | Run:
     """Two texts under the same heads: which heads and which tokens changed, and by how much more than rounding.
 
-    a, b : two Traces, two Readings with as many layers and heads, or two Examples, which are attended to first
+    a, b : two Traces, two Readings with as many layers and heads, or two Examples, which are attended to first; or two
+        training runs, which ``draw`` and ``widget`` show beside each other, step by step: one run twice for two of its
+        sequences
     pairs : which token of a stands for which of b, by position or text; None for the longest common subsequence
 
     >>> found = compare(load("it-tired"), load("it-soft"))
@@ -288,12 +291,14 @@ def compare(
     See ``jumok.Comparison`` for what is measured, and its sources.
     """
     from .measurement.comparison import compare as compared
+    from .runs import beside
 
-    return compared(_attended(a), _attended(b), pairs=pairs)
+    runs = beside(a, b, pairs)
+    return runs if runs is not None else compared(_attended(a), _attended(b), pairs=pairs)
 
 
 def widget(
-    thing: Example | Design | Trace | Reading | Comparison,
+    thing: Example | Design | Learned | History | Run | Trace | Reading | Comparison,
     *,
     view: Mapping[str, Any] | None = None,
     lang: str | None = None,
@@ -304,7 +309,8 @@ def widget(
     """The live page inside a notebook; what is chosen in it can be read and set from Python (``.query``, ``.layer``, …).
 
     thing : a Trace, a Reading, a Comparison, an Example, which is attended to first, or a Design: what its weights do with
-        its (first) sentence; ``design.trace(1)`` is the next
+        its (first) sentence; ``design.trace(1)`` is the next; a training run, or what ``compare`` made of two, whose ``.step``
+        and ``.probe`` can be read and set as well
     view : what is chosen at first, such as {"layer": 3, "head": 8};  lang : None for the language of this machine
     values : the layers of a long record whose v comes along: a list, "all", or None
     storage : "exact", "int16", or None: exact up to 2 MiB
@@ -314,8 +320,13 @@ def widget(
     Errors: ``MissingExtra`` without the extra ``notebook``, ``InputError`` where there is nothing to show.
     """
     from .measurement.comparison import Comparison
+    from .picture.widget import run_widget
     from .picture.widget import widget as shown
+    from .runs import run_of
 
+    if (run := run_of(thing)) is not None:
+        _refuse_for_runs(values=values, storage=storage, cuts=cuts)
+        return run_widget(run, view=view, lang=lang)
     options: dict[str, Any] = {
         "view": view, "lang": lang, "values": values, "storage": storage, "cuts": cuts, "solver": _answer,
         "cutter": _cutter(thing),
@@ -323,6 +334,15 @@ def widget(
     if isinstance(thing, Comparison):
         return shown((thing.a, thing.b), comparison=thing.pairing(), **options)
     return shown(_attended(thing), **options)
+
+
+def _refuse_for_runs(**given: Any) -> None:
+    names = ", ".join(name for name, value in given.items() if value is not None)
+    if names:
+        raise InputError(
+            en=f"{names} has no meaning for a training run. Leave it out.",
+            ko=f"학습 기록에는 {names}을(를) 쓸 수 없습니다. 빼고 부르십시오.",
+        )
 
 
 def _answer(example: str, fixed: str | None) -> dict[str, Any]:

@@ -72,7 +72,8 @@ interface Plain {
   readonly layers: readonly { readonly name: string; readonly n_heads: number; readonly n_kv_heads: number }[];
   readonly probes: readonly {
     readonly tokens: readonly (readonly [text: string, start?: number, end?: number])[];
-    readonly rules: readonly Described[];
+    /** One a layer, or one a snapshot where it holds numbers that are learned. */
+    readonly rules: readonly (Described | readonly Described[])[];
     readonly query: number | null;
     readonly reads: readonly number[];
     readonly answer: string | null;
@@ -121,7 +122,7 @@ export function openHistory(header: string, bytes: DataView): History {
     loss: arrays.floats("loss")!,
     accuracy: arrays.floats("accuracy")!,
     roles: arrays.under("roles.").map((name) => {
-      return { name, values: arrays.cube(`roles.${name}`), baseline: plain.baselines[name] ?? null };
+      return { name, values: arrays.cube(`roles.${name}`)!, baseline: plain.baselines[name] ?? null };
     }),
     gradientNorm: (layer, matrix) => arrays.floats(`gradient_norm.${plain.layers[layer].name}.${matrix}`),
     emerged: page.emerged,
@@ -146,7 +147,8 @@ class Arrays {
     return this.entries.has(name) ? this.#tensors.floats(name) : null;
   }
 
-  cube(name: string): PerHead {
+  cube(name: string): PerHead | null {
+    if (!this.entries.has(name)) return null;
     return this.entries.has(`${name}.scale`) ? this.#tensors.rounded(name) : this.#tensors.perHead(name);
   }
 
@@ -159,22 +161,15 @@ class Arrays {
   moving(name: string, called: string): [string, PerHead][] {
     if (!this.entries.has(name)) return [];
     const { shape } = this.entries.get(name)!;
-    if (shape.length === 3) return [[called, this.cube(name)]];
+    if (shape.length === 3) return [[called, this.cube(name)!]];
     return [[called, { heads: shape[0], rows: 1, width: shape[1], values: this.#tensors.floats(name) }]];
   }
 
-  /** Per head and snapshot, (snapshot, head, token, width), as one with (snapshot · head) in the place of heads. */
-  qkv(name: string): PerHead | null {
-    const entry = this.entries.get(name);
-    if (entry === undefined) return null;
-    const [snapshots, heads, rows, width] = entry.shape;
-    return { heads: snapshots * heads, rows, width, values: this.floats(name)! };
-  }
-
-  /** The rule of one layer of one probe: its arrays have names of their own. */
-  rule(said: Described, prefix: string): Rule {
+  /** The rule of one layer of one probe, or one for each snapshot: their arrays have names of their own. */
+  rules(said: Described | readonly Described[], prefix: string): readonly Rule[] {
     const own = this.under(prefix).map((name): [string, Entry] => [name, this.entries.get(prefix + name)!]);
-    return ruleOf(said, new Tensors(new Map(own), this.bytes, false));
+    const tensors = new Tensors(new Map(own), this.bytes, false);
+    return [said].flat().map((one) => ruleOf(one as Described, tensors));
   }
 }
 
@@ -186,8 +181,9 @@ class Moving implements Probe {
   readonly answer: string | null;
   readonly dimensions: readonly string[] | null;
   readonly layers: readonly {
-    readonly rule: Rule;
+    readonly rules: readonly Rule[];
     readonly x: PerHead | null;
+    /** (snapshot · head, token, width); null where they are made from x */
     readonly qkv: readonly (PerHead | null)[];
   }[];
 
@@ -196,10 +192,10 @@ class Moving implements Probe {
     this.tokens = said.tokens.map(([text, start, end], at) => {
       return { text, span: start === undefined ? null : [start, end!], label: labels[at] };
     });
-    this.layers = said.rules.map((rule, at) => ({
-      rule: arrays.rule(rule, `${prefix}${at}.`),
-      x: arrays.entries.has(`${prefix}${at}.x`) ? arrays.cube(`${prefix}${at}.x`) : null,
-      qkv: ["q", "k", "v"].map((name) => arrays.qkv(`${prefix}${at}.${name}`)),
+    this.layers = said.rules.map((rules, at) => ({
+      rules: arrays.rules(rules, `${prefix}${at}.`),
+      x: arrays.cube(`${prefix}${at}.x`),
+      qkv: ["q", "k", "v"].map((name) => arrays.cube(`${prefix}${at}.${name}`)),
     }));
   }
 }
@@ -241,7 +237,7 @@ function documentAt(plain: Plain, page: Page, probe: Moving, snapshot: number, h
 }
 
 function layerAt(plain: Plain, probe: Moving, at: number, snapshot: number, heads: Heads | null): Layer {
-  const { rule, x: moving, qkv } = probe.layers[at];
+  const { rules, x: moving, qkv } = probe.layers[at];
   const { n_heads, n_kv_heads } = plain.layers[at];
   const x = moving === null ? null : tableOf(moving, snapshot);
   const own = (which: 0 | 1 | 2, w: Table | undefined, b: Numbers | null | undefined, n: number): PerHead => {
@@ -256,7 +252,7 @@ function layerAt(plain: Plain, probe: Moving, at: number, snapshot: number, head
     q: own(0, heads?.w_q, heads?.b_q, n_heads),
     k: own(1, heads?.w_k, heads?.b_k, n_kv_heads),
     v: own(2, heads?.w_v, heads?.b_v, n_kv_heads),
-    rule,
+    rule: rules[Math.min(snapshot, rules.length - 1)],
     x,
     heads,
     dimensions: probe.dimensions,

@@ -12,14 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError, JumokError
+from ..history import History
 from ..tokens import position, token_index, unknown_name
 from ..trace import Reading, Trace, layers_of
 from ..words import language
 from .grids import SHOWN
 
-__all__ = ["changed", "fitting", "opening"]
+__all__ = ["changed", "fitting", "layers", "opening"]
 
-Records = Sequence[Trace | Reading]
+Records = Sequence[Trace | Reading | History]
 Choice = dict[str, Any]
 
 VIEWS = ("stages", "heads", "map", "compare")
@@ -38,7 +39,7 @@ def opening(
     told = {} if told is None else told
     _refuse_no_choice(told)
     most = _most_changed(comparison, told)
-    start = {"document": 0, "layer": 0, "head": 0, "query": 0, "key": 0, "stage": "weights"}
+    start = {"document": 0, "layer": 0, "head": 0, "query": 0, "key": 0, "stage": "weights", **_after_training(records)}
     choice = changed(records, start | {name: most[name] for name in ("layer", "head") if name in most}, told)
     at = choice["document"]
     query = most["query"][at] if most else _asking(records, choice)
@@ -94,7 +95,8 @@ def _asking(records: Records, choice: Choice) -> int:
     """The token to look at first: the example's own choice, or the last, which may read most."""
     trace, record = _layer(records, choice), records[choice["document"]]
     last = trace.n_queries - 1
-    focus = trace.source.details.get("focus", record.source.details.get("focus", last))
+    whole = trace.source if isinstance(record, History) else record.source
+    focus = trace.source.details.get("focus", whole.details.get("focus", last))
     return max(0, min(int(focus), last))
 
 
@@ -103,16 +105,33 @@ def _read_most(records: Records, choice: Choice) -> int:
     return int(trace.rows("weights", heads=[choice["head"]], queries=[choice["query"]])[0, 0].argmax())
 
 
+def _after_training(records: Records) -> Choice:
+    """Of training runs: the last step, and the first sequence that was looked at; a run beside itself shows two."""
+    runs = [record for record in records if isinstance(record, History)]
+    if not runs:
+        return {}
+    second = {"probe2": min(int(runs[-1] is runs[0]), len(runs[-1].probes) - 1)} if len(runs) > 1 else {}
+    return {"step": max(run.steps[-1] for run in runs), "probe": 0, **second}
+
+
 # what can be chosen -------------------------------------------------------------------------------
 
 
+def layers(records: Records, choice: Choice) -> tuple[Trace, ...]:
+    """The layers of the chosen record; of a training run, as they were at the chosen step."""
+    record = records[choice["document"]]
+    if isinstance(record, History):
+        record = record.reading(choice["step"], choice["probe2" if choice["document"] else "probe"])
+    return layers_of(record)
+
+
 def _layer(records: Records, choice: Choice) -> Trace:
-    return layers_of(records[choice["document"]])[choice["layer"]]
+    return layers(records, choice)[choice["layer"]]
 
 
 _SIZES: dict[str, Callable[[Records, Choice], int]] = {
     "document": lambda records, _: len(records),
-    "layer": lambda records, choice: len(layers_of(records[choice["document"]])),
+    "layer": lambda records, choice: len(layers(records, choice)),
     "head": lambda records, choice: _layer(records, choice).n_heads,
     "query": lambda records, choice: _layer(records, choice).n_queries,
     "key": lambda records, choice: _layer(records, choice).n_keys,
@@ -130,6 +149,26 @@ def _one_of(name: str, name_ko: str, known: Sequence[str]) -> Callable[[Records,
         return str(value)
 
     return checked
+
+
+def _history(records: Records, at: int, name: str) -> History:
+    record = records[at] if at < len(records) else None
+    if not isinstance(record, History):
+        raise InputError(
+            en=f"{name} can be chosen in a training run only, and there is none.",
+            ko=f"{name}은(는) 학습 기록에서만 고를 수 있는데 여기에는 없습니다.",
+        )
+    return record
+
+
+def _step(records: Records, _choice: Choice, value: Any) -> int:
+    """How many updates had been made; the last snapshot that is not after it is shown."""
+    _history(records, 0, "step").snapshot(value)
+    return int(value)
+
+
+def _probe(name: str, at: int) -> Callable[[Records, Choice, Any], int]:
+    return lambda records, _, value: position(name, "살펴보는 문장", value, len(_history(records, at, name).probes))
 
 
 def _view(records: Records, _choice: Choice, value: Any) -> str:
@@ -154,6 +193,9 @@ def _window(_records: Records, _choice: Choice, value: Any) -> dict[str, float] 
 
 _CHECKED: dict[str, Callable[[Records, Choice, Any], Any]] = {
     "document": _place("document", "문서"),
+    "step": _step,
+    "probe": _probe("probe", 0),
+    "probe2": _probe("probe2", 1),
     "layer": _place("layer", "층"),
     "head": _place("head", "헤드"),
     "query": lambda records, choice, value: _layer(records, choice).index(value),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,14 @@ from ..history import History, LayerHistory, Probe
 from ..path import Steps, qkv
 from ..trace import Trace
 from ..words import LANGS
-from . import page
+from . import curves, page
 from .labels import labels_of
+from .layout import Panel, paragraph, stacked
 from .packed import MOST_ERROR, SMALL_BYTES, Packed, plain_array, rounded, written
 from .page import SIZE_LIMIT
+from .theme import Theme
 
-__all__ = ["EXTENSION", "Run", "Runs", "carried", "opening", "pack_run", "write"]
+__all__ = ["EXTENSION", "Run", "carried", "curves_of", "names", "opening", "pack_run", "to_csv", "write"]
 
 EXTENSION = Path(__file__).parent / "static" / "learning.js"
 
@@ -43,27 +45,26 @@ class Run:
     history : curves and snapshots
     emerged : what was measured at its end, as plain JSON (``Learned.emerged``), or None
     given : the weights that a person wrote for the same rows, or None
+    beside : another run, or the same one for another of its probes, that stands beside this one (``jumok.compare``), or None
     """
 
     history: History
     emerged: Mapping[str, Any] | None = None
     given: Trace | None = None
+    beside: Run | None = None
 
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Two training runs beside each other, or one run with two of its probes. Made by ``jumok.compare``."""
-
-    a: Run
-    b: Run
+    @property
+    def each(self) -> tuple[Run, ...]:
+        """The run itself, and the one beside it."""
+        return (self,) if self.beside is None else (self, self.beside)
 
     def __repr__(self) -> str:
-        return f"Runs({self.a.history!r}, {self.b.history!r})"
+        return f"Run({', '.join(repr(run.history) for run in self.each)})"
 
 
 def write(
     path: str | os.PathLike[str],
-    thing: Run | Runs,
+    run: Run,
     *,
     view: Mapping[str, Any] | None = None,
     lang: str = "en",
@@ -74,29 +75,28 @@ def write(
 
     Errors: ``OutputError`` where the path cannot be written, and what ``page.html`` and ``pack_run`` refuse.
     """
-    documents, extra = carried(thing)
-    view = opening(thing) | dict(view or {})
+    documents, extra = carried(run)
+    view = opening(run) | dict(view or {})
     return page.write(path, documents, extra=extra, view=view, lang=lang, title=title, size_limit=size_limit)
 
 
-def carried(thing: Run | Runs) -> tuple[list[Packed], dict[str, Any]]:
+def carried(run: Run) -> tuple[list[Packed], dict[str, Any]]:
     """The documents of a run or of two, and what the page's model holds besides: the second program, and the sides.
 
     A run that stands beside itself travels once.
     """
-    runs = [thing] if isinstance(thing, Run) else [thing.a, thing.b]
-    unique = [runs[0]] if all(run.history is runs[0].history for run in runs) else runs
-    sides = [{"run": min(at, len(unique) - 1), "name": name} for at, name in enumerate(_names(runs))]
-    return [pack_run(run) for run in unique], {"extension": EXTENSION.read_text(encoding="utf-8"), "sides": sides}
+    unique = [run] if all(one.history is run.history for one in run.each) else run.each
+    sides = [{"run": min(at, len(unique) - 1), "name": name} for at, name in enumerate(names(run))]
+    return [pack_run(one) for one in unique], {"extension": EXTENSION.read_text(encoding="utf-8"), "sides": sides}
 
 
-def _names(runs: Sequence[Run]) -> list[str]:
+def names(run: Run) -> list[str]:
     """What tells two runs apart: their letter and the settings in which they differ; of a single run, nothing."""
-    if len(runs) == 1:
+    if run.beside is None:
         return [""]
-    settings = [_flat(run.history.settings) for run in runs]
-    names = dict.fromkeys(name for one in settings for name in one)
-    differing = [name for name in names if len({str(one.get(name)) for one in settings}) > 1]
+    settings = [_flat(one.history.settings) for one in run.each]
+    known = dict.fromkeys(name for one in settings for name in one)
+    differing = [name for name in known if len({str(one.get(name)) for one in settings}) > 1]
     told = [", ".join(f"{name} {one[name]}" for name in differing if name in one) for one in settings]
     return [f"{letter}: {text}" if text else letter for letter, text in zip("AB", told, strict=True)]
 
@@ -108,11 +108,36 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def opening(thing: Run | Runs) -> dict[str, int]:
+def opening(run: Run) -> dict[str, int]:
     """Where the page opens: at the head worth looking at, after the last step."""
-    run = thing if isinstance(thing, Run) else thing.a
     layer, head = place(run.history, run.emerged)
     return {"layer": layer, "head": head}
+
+
+# still pictures and tables ------------------------------------------------------------------------
+
+
+def curves_of(run: Run, lang: str, theme: Theme) -> tuple[Panel, list[str]]:
+    """The curves of a run, and below each other those of two, and the picture in words."""
+    drawn = [curves.picture(one.history, one.emerged, lang, theme) for one in run.each]
+    heads = [
+        [] if run.beside is None else [paragraph(name, drawn[0][0].width, theme, 13, bold=True)] for name in names(run)
+    ]
+    panels = [panel for head, (one, _) in zip(heads, drawn, strict=True) for panel in (*head, one)]
+    told = [
+        sentence for name, (_, said) in zip(names(run), drawn, strict=True) for sentence in filter(None, (name, *said))
+    ]
+    return stacked(panels, 10), told
+
+
+def to_csv(run: Run) -> str:
+    """The curves, one number a line, every digit; of two runs the first column says which."""
+    tables = [curves.to_csv(one.history) for one in run.each]
+    if run.beside is None:
+        return tables[0]
+    head = tables[0].split("\n", 1)[0]
+    rows = [f"{letter},{row}" for letter, table in zip("AB", tables, strict=True) for row in table.splitlines()[1:]]
+    return "\n".join([f"run,{head}", *rows, ""])
 
 
 # one document -------------------------------------------------------------------------------------
@@ -130,7 +155,7 @@ def pack_run(run: Run) -> Packed:
             ko="이 학습 기록에는 어텐션 층이나 살펴본 문장이 없어 보여 줄 것이 없습니다.",
         )
     tensors, plain = histories.parts(history)
-    tensors = {name: plain_array(_narrow(name, array)) for name, array in tensors.items() if _travels(name)}
+    tensors = {name: plain_array(_shaped(name, array)) for name, array in tensors.items() if _travels(name)}
     error = 0.0
     exact = sum(array.nbytes for array in tensors.values()) <= SMALL_BYTES
     if not exact:
@@ -148,16 +173,18 @@ def _travels(name: str) -> bool:
     return not name.endswith("gradient")
 
 
-def _narrow(name: str, array: Array) -> Array:
-    """Curves are drawn, a pixel at a time."""
-    drawn = name.split(".")[0] in ("loss", "accuracy", "roles", "gradient_norm")
-    return array.astype(np.float32) if drawn else array
+def _shaped(name: str, array: Array) -> Array:
+    """Curves are drawn, a pixel at a time; q, k and v travel with the heads of all snapshots in one axis."""
+    group, last = name.split(".")[0], name.split(".")[-1]
+    if group in ("loss", "accuracy", "roles", "gradient_norm"):
+        return array.astype(np.float32)
+    return array.reshape(-1, *array.shape[2:]) if group == "probes" and last in ("q", "k", "v") else array
 
 
 def _is_rounded(name: str, array: Array) -> bool:
     """Arrays with a row of several numbers, of which there is one for each snapshot; not curves, nor parts of a rule."""
-    group, *rest = name.split(".")
-    return (group == "layers" and array.ndim == 3) or (group == "probes" and rest[-1] == "x")
+    group, last = name.split(".")[0], name.split(".")[-1]
+    return (group == "layers" and array.ndim == 3) or (group == "probes" and last in ("x", "q", "k", "v"))
 
 
 def _smaller(tensors: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
@@ -181,17 +208,17 @@ def _weights(history: History) -> Iterator[Array]:
     for probe in history.probes:
         for layer, rule, arrays in zip(history.layers, probe.rules, probe.arrays, strict=True):
             for at in range(len(history.steps)):
-                q, k = (_projected(name, layer, arrays, at) for name in ("q", "k"))
-                yield Steps(q, k, k, rule).weights
+                q, k = (_projected(name, layer, arrays, at) for name in "qk")
+                yield Steps(q, k, k, rule[at] if isinstance(rule, tuple) else rule).weights
 
 
 def _projected(name: str, layer: LayerHistory, arrays: Mapping[str, Array], at: int) -> Array:
     """q or k at one snapshot, without the checks of a Trace: they were made when the history was."""
     if name in arrays:
-        return arrays[name][at]
+        return np.asarray(arrays[name][at])
     weights, bias = layer.weights[f"w_{name}"][at], layer.weights.get(f"b_{name}")
     made = qkv.projected(arrays["x"][at], weights, None if bias is None else bias[at])
-    return qkv.split(made, layer.n_heads if name == "q" else layer.n_kv_heads)
+    return np.asarray(qkv.split(made, layer.n_heads if name == "q" else layer.n_kv_heads))
 
 
 def _restored(history: History) -> History:

@@ -16,12 +16,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError, JumokError, MissingExtra
+from ..history import History
 from ..tokens import position
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, language, preferred_language
-from .chosen import changed, fitting, opening
+from .chosen import changed, fitting, layers, opening
 from .cuts import carried, refuse_cuts
 from .kinds import no_record
+from .learned import Run
+from .learned import carried as run_carried
+from .learned import opening as run_opening
 from .packed import SMALL_BYTES, Packed, Storage, Values, pack
 from .page import BUNDLE
 
@@ -33,7 +37,7 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra(extra="notebook", package="anywidget") from None
 
-__all__ = ["Cutter", "Solver", "Widget", "widget"]
+__all__ = ["Cutter", "RunWidget", "Solver", "Widget", "run_widget", "widget"]
 
 Cutter = Callable[[int, int, int, int, bool], Any]  # layer, head, query, key, renormalised? → as reading.cut(…)
 Solver = Callable[[str, str | None], Mapping[str, Any]]  # an example file with wanted:, what stays → w_q, w_k, report
@@ -61,19 +65,19 @@ class Widget(anywidget.AnyWidget):
 
     def __init__(
         self,
-        records: Sequence[Trace | Reading],
+        records: Sequence[Trace | Reading | History],
         packed: Sequence[Packed],
         choice: dict[str, Any],
         solver: Solver | None = None,
         cutter: Cutter | None = None,
         **traits: Any,
     ) -> None:
-        self._records = tuple(records)
+        self._records: tuple[Any, ...] = tuple(records)
         self._packed = tuple(packed)
         self._chosen = choice
         self._solver = solver
         self._cutter = cutter
-        documents = [_sent(document) for document in packed]
+        documents = [self._sent(document) for document in packed]
         behind = {"solver": solver is not None, "cutter": cutter is not None}
         super().__init__(documents=documents, view=choice, **behind, **traits)
         self.on_msg(self._answer)
@@ -125,8 +129,7 @@ class Widget(anywidget.AnyWidget):
     @property
     def trace(self) -> Trace:
         """The record of the chosen layer."""
-        record = self._records[self.document]
-        return record if isinstance(record, Trace) else record[self.layer]
+        return layers(self._records, self._chosen)[self.layer]
 
     @property
     def document(self) -> int:
@@ -194,14 +197,61 @@ class Widget(anywidget.AnyWidget):
     # where no widget can be drawn -------------------------------------------------------------
 
     def __repr__(self) -> str:
-        layers = [layers_of(record) for record in self._records]
-        records = ", ".join(repr(one[0]) if len(one) == 1 else f"{len(one)} layers" for one in layers)
-        return f"Widget({records})"
+        return f"{type(self).__name__}({', '.join(map(_named, self._records))})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """The widget, with a still picture and a text for places that run no program."""
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
-        return {**_still(self._records[0], self._packed[0], self.lang), **data, "text/plain": repr(self)}, metadata
+        return {**self._still(), **data, "text/plain": repr(self)}, metadata
+
+    def _still(self) -> dict[str, Any]:
+        """A picture that no program has to draw."""
+        return _still(self._records[0], self._packed[0], self.lang)
+
+    @staticmethod
+    def _sent(document: Packed) -> dict[str, Any]:
+        """A document as the page takes it: a small one whole, so that a saved notebook has it all."""
+        small = document.n_bytes <= SMALL_BYTES
+        return {"header": document.header, "bytes": b"".join(document.layers) if small else None}
+
+
+class RunWidget(Widget):
+    """A view of a training run, or of two beside each other. Made by ``run_widget``."""
+
+    extension: Any = traitlets.Unicode().tag(sync=True)
+    sides: Any = traitlets.List().tag(sync=True)
+
+    def __init__(self, run: Run, packed: Sequence[Packed], choice: dict[str, Any], **traits: Any) -> None:
+        self._run = run
+        super().__init__([one.history for one in run.each], packed, choice, **traits)
+
+    @property
+    def step(self) -> int:
+        """How many updates had been made; the last snapshot that is not after it is shown."""
+        return int(self._chosen["step"])
+
+    @step.setter
+    def step(self, value: int) -> None:
+        self.view = {"step": value}
+
+    @property
+    def probe(self) -> int:
+        """Which of the sequences that were looked at is shown, from 0."""
+        return int(self._chosen["probe"])
+
+    @probe.setter
+    def probe(self, value: int) -> None:
+        self.view = {"probe": value}
+
+    def _still(self) -> dict[str, Any]:
+        from .drawing import draw
+
+        return {"image/svg+xml": draw(self._run, lang=self.lang).svg()}
+
+    @staticmethod
+    def _sent(document: Packed) -> dict[str, Any]:
+        """Whole: every step of the slider may need any of it."""
+        return {"header": document.header, "bytes": b"".join(document.layers)}
 
 
 def widget(
@@ -236,6 +286,17 @@ def widget(
     return Widget(records, packed, choice, solver, cutter, **traits)
 
 
+def run_widget(run: Run, *, view: Mapping[str, Any] | None = None, lang: str | None = None) -> RunWidget:
+    """A widget of a training run; the options are those of ``widget``.
+
+    Errors: ``MissingExtra`` without anywidget, ``InputError`` where nothing was looked at.
+    """
+    lang = language(preferred_language() if lang is None else lang)
+    documents, extra = run_carried(run)
+    choice = {"lang": lang} | opening([one.history for one in run.each], None, run_opening(run) | dict(view or {}))
+    return RunWidget(run, documents, choice, **extra)
+
+
 def _or_error(answer: Callable[[dict[str, Any]], Mapping[str, Any]], content: dict[str, Any]) -> Mapping[str, Any]:
     """An answer; whatever is wrong is said, so that nobody waits for it."""
     try:
@@ -254,10 +315,11 @@ def _has_layers(record: Any) -> bool:
     return isinstance(record, Trace) or (isinstance(record, Reading) and len(record) > 0)
 
 
-def _sent(document: Packed) -> dict[str, Any]:
-    """A document as the page takes it: a small one whole, so that a saved notebook has it all."""
-    small = document.n_bytes <= SMALL_BYTES
-    return {"header": document.header, "bytes": b"".join(document.layers) if small else None}
+def _named(record: Trace | Reading | History) -> str:
+    if isinstance(record, History):
+        return repr(record)
+    of = layers_of(record)
+    return repr(of[0]) if len(of) == 1 else f"{len(of)} layers"
 
 
 def _still(record: Trace | Reading, document: Packed, lang: str) -> dict[str, Any]:
