@@ -264,7 +264,7 @@ def parts(history: History) -> tuple[dict[str, Any], dict[str, Any]]:
             }
         )
     layers = [{"name": one.name, "n_heads": one.n_heads, "n_kv_heads": one.n_kv_heads} for one in history.layers]
-    plain = {"kind": "history", "steps": list(history.steps), "layers": layers, "probes": probes}
+    plain: dict[str, Any] = {"kind": "history", "steps": list(history.steps), "layers": layers, "probes": probes}
     plain |= {"baselines": dict(history.baselines), "task": dict(history.task), "settings": dict(history.settings)}
     return tensors, plain
 

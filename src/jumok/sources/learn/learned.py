@@ -331,7 +331,7 @@ def _settings(
     found: dict[str, Any] = {
         "seed": _whole("seed", asked["seed"], least=0, most=2**63 - 1),
         "steps": _whole("steps", wanted("steps")),
-        "batch": _whole("batch", wanted("batch"), most=65_536),
+        "batch": _whole("batch", wanted("batch"), most=4_096),
         "learning_rate": _above_zero(wanted("learning_rate")),
     }
     names = ("d_model", "n_layers", "n_heads", "d_mlp", "norm")

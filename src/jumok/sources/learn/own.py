@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 
 from ...errors import InputError
 from .sentences import Sentences
-from .task import HELD_OUT, NOT_ASKED, Asked, Batch, Settings, Sizes, is_held_out
+from .task import NOT_ASKED, Asked, Batch, Settings, Sizes, Truths, is_held_out
 
 __all__ = ["Pairs", "of_pairs", "read_pairs"]
 
 LONGEST = 128  # words of an input
-MOST_PAIRS = 200_000
+LONGEST_LINE = 10_000  # characters
+MOST_PAIRS = 100_000
+MOST_WORDS = 4_000  # different ones: each is a possible answer at each place
 FEWEST = 10
+
+_Rows = dict[tuple[str, ...], tuple[str, ...]]
+_NOT_READ = {
+    errno.ENOENT: ("there is no such file", "그런 파일이 없습니다"),
+    errno.EISDIR: ("it is a folder", "폴더입니다"),
+    errno.EACCES: ("permission denied", "읽기 권한이 없습니다"),
+}
 
 
 @dataclass(frozen=True)
@@ -30,78 +42,93 @@ class Pairs(Sentences):
         return {"name": self.name, "pairs": [list(pair) for pair in self.pairs]}
 
 
-def read_pairs(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    """The pairs of a text file, ``input<TAB>target`` a line; empty lines are left out.
+def read_pairs(path: str | os.PathLike[str]) -> Pairs:
+    """The task of a text file, ``input<TAB>target`` a line, UTF-8; empty lines are left out.
 
-    Errors: ``InputError`` with the line that has no tab, or more than one; for a file that cannot be read.
+    Errors: ``InputError`` with the line that does not fit; for a file that cannot be read; as for ``of_pairs``.
     """
     name = os.fspath(path)
     try:
         with open(name, encoding="utf-8-sig") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        said_ko = error.strerror if isinstance(error, OSError) else "UTF-8 글이 아닙니다"
-        raise InputError(en=f"cannot read {name}: {said}.", ko=f"{name}을(를) 읽을 수 없습니다: {said_ko}.") from None
-    pairs = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        parts = line.split("\t")
-        if len(parts) != 2:
-            raise InputError(
-                en=f"{name}, line {number}: expects input<TAB>target, got {len(parts) - 1} tabs: {line[:80]!r}.",
-                ko=f"{name}, {number}행: 입력<탭>답이 필요한데 탭이 {len(parts) - 1}개입니다: {line[:80]!r}.",
-            )
-        pairs.append((parts[0], parts[1]))
-    return pairs
+            lines = {number: _parts(name, number, line) for number, line in _lines(file) if line.strip()}
+    except UnicodeDecodeError:
+        raise InputError(
+            en=f"cannot read {name}: it is not UTF-8 text. Save it as UTF-8.",
+            ko=f"{name}을(를) 읽을 수 없습니다: UTF-8 글이 아닙니다. UTF-8로 저장하십시오.",
+        ) from None
+    except OSError as error:
+        en, ko = _NOT_READ.get(error.errno or 0, (str(error.strerror), str(error.strerror)))
+        raise InputError(en=f"cannot read {name}: {en}.", ko=f"{name}을(를) 읽을 수 없습니다: {ko}.") from None
+    return _made(list(lines.values()), Path(name).stem, [("line", "행", number) for number in lines])
+
+
+def _lines(file: TextIO) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers; of a line that is too long only so much that it is seen to be."""
+    for number in range(1, MOST_PAIRS + 1):
+        line = file.readline(LONGEST_LINE + 2)
+        if not line:
+            return
+        yield number, line.rstrip("\n")
+
+
+def _parts(name: str, number: int, line: str) -> tuple[str, str]:
+    if len(line) > LONGEST_LINE:
+        raise InputError(
+            en=f"{name}, line {number}: longer than {LONGEST_LINE:,} characters: {line[:40]!r} …",
+            ko=f"{name}, {number}행: {LONGEST_LINE:,}자보다 깁니다: {line[:40]!r} …",
+        )
+    text, *targets = line.split("\t")
+    if len(targets) != 1:
+        raise InputError(
+            en=f"{name}, line {number}: expects input<TAB>target, got {len(targets)} tabs: {line[:80]!r}.",
+            ko=f"{name}, {number}행: 입력<탭>답이 필요한데 탭이 {len(targets)}개입니다: {line[:80]!r}.",
+        )
+    return text, targets[0]
 
 
 def of_pairs(pairs: Iterable[Any], name: str) -> Pairs:
-    """A task from pairs of texts. A target of one word is asked for at the input's last word, one of as many words as
-    the input at each word. A fifth of the inputs is held out; those with a word that no other one has are trained on.
+    """A task from pairs of texts, at most ``MOST_PAIRS`` of them.
+
+    A target of one word is asked for at the input's last word, one of as many words as the input at each word. A fifth of
+    the inputs is held out, but none with a word or an answer that the others lack.
 
     Errors: ``InputError`` for pairs that teach nothing (too few, or always the same answer), or that do not fit.
     """
-    read = _checked(pairs, name)
-    rows: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for number, (text, target) in enumerate(read, 1):
-        words, answers = tuple(text.split()), tuple(target.split())
-        _refuse_misfit(number, words, answers)
-        if rows.setdefault(words, answers) != answers:
-            raise InputError(
-                en=f"{name}, pair {number}: {text!r} has two targets, {' '.join(rows[words])!r} and {target!r}. Keep one.",
-                ko=f"{name}, {number}번째 쌍: {text!r}의 답이 {' '.join(rows[words])!r}, {target!r} 둘입니다. 하나만 남기십시오.",
-            )
-    _refuse_nothing_to_learn(rows, name)
-    return _task(rows, tuple(read), name)
-
-
-def _checked(pairs: Iterable[Any], name: str) -> list[tuple[str, str]]:
     read: list[tuple[str, str]] = []
-    for number, pair in enumerate(pairs, 1):
+    for pair in itertools.islice(pairs, MOST_PAIRS):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not all(isinstance(text, str) for text in pair):
             raise InputError(
-                en=f"{name}, pair {number}: expects (input, target), two texts, got {pair!r}."[:300],
-                ko=f"{name}, {number}번째 쌍: 두 글 (입력, 답)이 필요한데 {pair!r}이(가) 왔습니다."[:300],
+                en=f"{name}, pair {len(read) + 1}: expects (input, target), two texts, got {pair!r:.200}.",
+                ko=f"{name}, {len(read) + 1}번째 쌍: 두 글 (입력, 답)이 필요한데 {pair!r:.200}이(가) 왔습니다.",
             )
         read.append((pair[0], pair[1]))
-        if number == MOST_PAIRS:
-            break
-    return read
+    return _made(read, name, [("pair", "번째 쌍", number) for number in range(1, len(read) + 1)])
 
 
-def _refuse_misfit(number: int, words: tuple[str, ...], answers: tuple[str, ...]) -> None:
-    if not 1 <= len(words) <= LONGEST or len(answers) not in (1, len(words)):
-        raise InputError(
-            en=f"pair {number}: expects an input of 1 to {LONGEST} words and a target of one word, or of as many words as the "
-            f"input; got {len(words)} and {len(answers)}.",
-            ko=f"{number}번째 쌍: 낱말이 1~{LONGEST}개인 입력과, 낱말이 하나이거나 입력과 같은 수인 답이 필요한데 {len(words)}개와 "
-            f"{len(answers)}개가 왔습니다.",
-        )
+def _made(pairs: Sequence[tuple[str, str]], name: str, places: Sequence[tuple[str, str, int]]) -> Pairs:
+    """``places`` : what each pair is called in an error, in two languages, and its number."""
+    rows: _Rows = {}
+    for (text, target), (kind, kind_ko, number) in zip(pairs, places, strict=True):
+        words, answers = tuple(text.split()), tuple(target.split())
+        en, ko = f"{name}, {kind} {number}", f"{name}, {number}{kind_ko}"
+        if not 1 <= len(words) <= LONGEST or len(answers) not in (1, len(words)):
+            raise InputError(
+                en=f"{en}: expects an input of 1 to {LONGEST} words and a target of one word, or of as many words as the "
+                f"input; got {len(words)} and {len(answers)}.",
+                ko=f"{ko}: 낱말이 1~{LONGEST}개인 입력과, 낱말이 하나이거나 입력과 같은 수인 답이 필요한데 {len(words)}개와 "
+                f"{len(answers)}개가 왔습니다.",
+            )
+        if rows.setdefault(words, answers) != answers:
+            first = " ".join(rows[words])
+            raise InputError(
+                en=f"{en}: {text[:80]!r} has two targets, {first[:80]!r} and {target[:80]!r}. Keep one.",
+                ko=f"{ko}: {text[:80]!r}의 답이 {first[:80]!r}, {target[:80]!r} 둘입니다. 하나만 남기십시오.",
+            )
+    _refuse_nothing_to_learn(rows, name)
+    return _task(rows, tuple(pairs), name)
 
 
-def _refuse_nothing_to_learn(rows: dict[tuple[str, ...], tuple[str, ...]], name: str) -> None:
+def _refuse_nothing_to_learn(rows: _Rows, name: str) -> None:
     if len(rows) < FEWEST:
         raise InputError(
             en=f"{name}: expects at least {FEWEST} different inputs, got {len(rows)}.",
@@ -115,46 +142,72 @@ def _refuse_nothing_to_learn(rows: dict[tuple[str, ...], tuple[str, ...]], name:
         )
 
 
-def _task(rows: dict[tuple[str, ...], tuple[str, ...]], pairs: tuple[tuple[str, str], ...], name: str) -> Pairs:
+def _vocabulary(rows: _Rows, name: str) -> tuple[str, ...]:
     vocabulary = tuple(dict.fromkeys(word for words, answers in rows.items() for word in (*words, *answers)))
-    numbers = {text: at for at, text in enumerate(vocabulary)}
-    longest = max(map(len, rows))
-    tokens = np.zeros((len(rows), longest), np.int64)
-    targets = np.full_like(tokens, NOT_ASKED)
-    for at, (words, answers) in enumerate(rows.items()):
-        tokens[at, : len(words)] = [numbers[word] for word in words]
-        targets[at, len(words) - len(answers) : len(words)] = [numbers[answer] for answer in answers]
-    batch = Batch(tokens, targets, np.array([len(words) for words in rows]))
-    apart = _apart(batch)
-    held = np.flatnonzero(apart)[:3]
+    if len(vocabulary) > MOST_WORDS:
+        raise InputError(
+            en=f"{name}: expects at most {MOST_WORDS:,} different words, got {len(vocabulary):,}. Give fewer sentences, or "
+            f"write rare words as one.",
+            ko=f"{name}: 서로 다른 낱말은 {MOST_WORDS:,}개까지인데 {len(vocabulary):,}개입니다. 문장을 줄이거나 드문 낱말을 하나로 바꾸어 "
+            f"쓰십시오.",
+        )
+    return vocabulary
+
+
+def _task(rows: _Rows, pairs: tuple[tuple[str, str], ...], name: str) -> Pairs:
+    vocabulary = _vocabulary(rows, name)
+    batch = _batch(rows, {text: at for at, text in enumerate(vocabulary)})
+    apart = _apart(batch, name)
     inputs = list(rows)
+    probes = [inputs[at] for at in np.flatnonzero(apart)[:3]]
     return Pairs(
         name=name,
         title={"en": name, "ko": name},
         about={"en": f"{len(rows)} pairs of one's own.", "ko": f"직접 만든 쌍 {len(rows)}개."},
         vocabulary=vocabulary,
-        n_positions=longest,
+        n_positions=batch.tokens.shape[1],
         causal=False,
         sizes=Sizes(n_layers=2),
         settings=Settings(),
-        probes=tuple(Asked(inputs[at], len(inputs[at]) - 1, (), rows[inputs[at]][-1]) for at in held),
+        probes=tuple(Asked(words, len(words) - 1, (), rows[words][-1]) for words in probes),
         training=batch.take(~apart),
         held_out=batch.take(apart),
         pairs=pairs,
     )
 
 
-def _apart(batch: Batch) -> Any:
-    """Which sequences are held out: none with a token or an answer that the others lack, and at least one."""
+def _batch(rows: _Rows, numbers: dict[str, int]) -> Batch:
+    tokens = np.zeros((len(rows), max(map(len, rows))), np.int64)
+    targets = np.full_like(tokens, NOT_ASKED)
+    for at, (words, answers) in enumerate(rows.items()):
+        tokens[at, : len(words)] = [numbers[word] for word in words]
+        targets[at, len(words) - len(answers) : len(words)] = [numbers[answer] for answer in answers]
+    return Batch(tokens, targets, np.array([len(words) for words in rows]))
+
+
+def _apart(batch: Batch, name: str) -> Truths:
+    """Which sequences are held out: a fifth, but none with a token or an answer that is not trained on elsewhere.
+
+    Errors: ``InputError`` where that leaves none.
+    """
     apart = is_held_out(batch.tokens)
-    if not apart.any():
-        apart[::HELD_OUT] = True
-    size = max(int(batch.tokens.max()), int(batch.targets.max())) + 1
+    each = [_symbols(batch, at) for at in range(len(batch))]
+    trained = {symbol for at in np.flatnonzero(~apart) for symbol in each[at]}
     for at in np.flatnonzero(apart):
-        counts = np.zeros(size, bool)
-        counts[batch.tokens[~apart]] = True
-        counts[batch.targets[~apart]] = True
-        asked = batch.targets[at][batch.targets[at] != NOT_ASKED]
-        if not counts[batch.tokens[at]].all() or not counts[asked].all():
+        if not each[at] <= trained:
             apart[at] = False
+            trained |= each[at]
+    if not apart.any():
+        raise InputError(
+            en=f"{name}: no input can be held out for testing, since each has a word or a target that no other one has. Give more "
+            f"pairs of the same words.",
+            ko=f"{name}: 다른 쌍에 없는 낱말이나 답이 쌍마다 있어, 시험용으로 남겨 둘 것이 없습니다. 같은 낱말로 된 쌍을 더 주십시오.",
+        )
     return apart
+
+
+def _symbols(batch: Batch, at: int) -> set[tuple[bool, int]]:
+    """What must be trained on before a sequence can test it: its tokens as tokens, its answers as answers."""
+    tokens, targets = batch.tokens[at, : batch.lengths[at]], batch.targets[at]
+    answers = targets[targets != NOT_ASKED]
+    return {(False, int(token)) for token in tokens} | {(True, int(answer)) for answer in answers}

@@ -28,6 +28,7 @@ __all__ = ["Known", "Measured", "Problem", "problem", "watched"]
 
 HELD_OUT_SEED = 20_26  # the same held-out sequences for every run
 MOST_HELD_OUT = 1024
+AT_ONCE = 128  # sequences that are measured at once, so that memory stays small
 N_SEEN = 8192  # training sequences from which the best answer without attention is counted
 
 
@@ -131,18 +132,11 @@ class _Sequences:
 
     def measured(self, model: SmallTransformer, n: int, without: Sequence[tuple[int, int]] = ()) -> Measured:
         batch = self.held_out.take(slice(n))
-        tokens, targets, lengths = _tensors(batch)
-        weights: list[Tensor] = []
-        with ExitStack() as stack:
-            stack.enter_context(torch.no_grad())
-            for layer, head in without:
-                stack.enter_context(cut(model.attentions[layer], head))
-            if not without and batch.roles:
-                stack.enter_context(_watching(model.attentions, weights))
-            right = model(tokens, lengths).argmax(-1) == targets
-        accuracy = float(right[targets != NOT_ASKED].double().mean())
-        roles = {name: _mean_weight(weights, marks) for name, marks in batch.roles.items()} if weights else {}
-        return Measured(accuracy, roles)
+        parts = [batch.take(slice(at, at + AT_ONCE)) for at in range(0, len(batch), AT_ONCE)]
+        measured = [_measured(model, part, without) for part in parts]
+        right, asked = (sum(counts) for counts in zip(*(counts for counts, _ in measured), strict=True))
+        roles = {name: _mean([found[name] for _, found in measured]) for name in measured[0][1]}
+        return Measured(right / asked, roles)
 
     def compared(self, model: SmallTransformer) -> None:  # noqa: ARG002 (there is nothing to compare with)
         return None
@@ -171,12 +165,33 @@ def _watching(modules: Sequence[Any], weights: list[Tensor]) -> Iterator[None]:
             each.remove()
 
 
-def _mean_weight(weights: Sequence[Tensor], marks: Truths) -> Floats:
-    """(layer, head) the mean over all queries with a marked key of the weight on what is marked."""
+def _measured(
+    model: SmallTransformer, batch: Batch, without: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], dict[str, tuple[Floats, int]]]:
+    """How many answers are right, of how many; for each role the weight on its keys, (layer, head), and of how many."""
+    tokens, targets, lengths = _tensors(batch)
+    weights: list[Tensor] = []
+    with ExitStack() as stack:
+        stack.enter_context(torch.no_grad())
+        for layer, head in without:
+            stack.enter_context(cut(model.attentions[layer], head))
+        if not without and batch.roles:
+            stack.enter_context(_watching(model.attentions, weights))
+        right = model(tokens, lengths).argmax(-1) == targets
+    roles = {name: _weight_on(weights, marks) for name, marks in batch.roles.items()} if weights else {}
+    return (int(right.sum()), int((targets != NOT_ASKED).sum())), roles
+
+
+def _weight_on(weights: Sequence[Tensor], marks: Truths) -> tuple[Floats, int]:
+    """(layer, head) the sum, over all queries with a marked key, of the weight on what is marked; and how many these are."""
     sequence, query = (torch.from_numpy(at) for at in np.nonzero(marks.any(axis=2)))
     marked = torch.from_numpy(marks)[sequence, query][:, None]
-    found: Floats = np.stack([(w[sequence, :, query] * marked).sum(-1).double().mean(0).numpy() for w in weights])
-    return found
+    return np.stack([(w[sequence, :, query] * marked).double().sum((0, 2)).numpy() for w in weights]), len(query)
+
+
+def _mean(sums: Sequence[tuple[Floats, int]]) -> Floats:
+    mean: Floats = sum(each for each, _ in sums) / sum(n for _, n in sums)
+    return mean
 
 
 def _chance(batch: Batch) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...trace import unknown_name
 from .. import example as examples
 from ..example import Example
@@ -44,7 +45,13 @@ def task_of(task: Any) -> SequenceTask | WantedRows:
         return of_example(examples.parse(task["example"]))
     if isinstance(task, Mapping):
         return of_pairs(task["pairs"], task["name"])
-    return of_pairs(task() if callable(task) else task, getattr(task, "__name__", "own"))
+    pairs = task() if callable(task) else task
+    if not isinstance(pairs, Iterable):
+        raise InputError(
+            en=f"a task is a name ({', '.join(NAMES)}), a file, an Example, or pairs of texts; got {type(pairs).__name__}.",
+            ko=f"과제로는 이름({', '.join(NAMES)}), 파일, Example, 글의 쌍을 쓸 수 있는데 {type(pairs).__name__}이(가) 왔습니다.",
+        )
+    return of_pairs(pairs, getattr(task, "__name__", "own"))
 
 
 def saved_task(name: str, data: Any) -> SequenceTask | WantedRows:
@@ -64,7 +71,7 @@ def _named(name: str) -> SequenceTask | WantedRows:
         return of_example(examples.load("student"))
     suffix = Path(name).suffix.lower()
     if suffix in (".tsv", ".txt"):
-        return of_pairs(read_pairs(name), Path(name).stem)
+        return read_pairs(name)
     if suffix in (".yaml", ".yml"):
         return of_example(examples.load(name))
     raise unknown_name("task", "과제", name, (*NAMES, "my.tsv", "my.yaml"))
