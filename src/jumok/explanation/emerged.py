@@ -40,15 +40,19 @@ PHRASES = {
     # task
     "about": ("{about:e}", "{about:e}"),
     "model": (
-        "The model: layers {n_layers:int}, heads in each {n_heads:int}, d_model {d_model:int}; {steps:int} steps of {batch:int} sequences, "
+        "The model: layers {n_layers:int}, heads in each {n_heads:int}, d_model {d_model:int}; {steps:int} steps of "
+        "{batch:int} sequences, "
         "learning rate {learning_rate:n}, seed {seed:int}.",
-        "모델: 층 {n_layers:int}개, 층마다 헤드 {n_heads:int}개, d_model {d_model:int}. 문장 {batch:int}개씩 {steps:int}단계, 학습률 "
+        "모델: 층 {n_layers:int}개, 층마다 헤드 {n_heads:int}개, d_model {d_model:int}. 문장 {batch:int}개씩 "
+        "{steps:int}단계, 학습률 "
         "{learning_rate:n}, 시드 {seed:int}.",
     ),
     "model.row": (
-        "One head on the example's own embeddings; {steps:int} steps of plain gradient descent, learning rate {learning_rate:n}, "
+        "One head on the example's own embeddings; {steps:int} steps of plain gradient descent, learning rate "
+        "{learning_rate:n}, "
         "seed {seed:int}.",
-        "예제의 임베딩을 그대로 쓰는 헤드 하나. 경사 하강법으로 {steps:int}단계, 학습률 {learning_rate:n}, 시드 {seed:int}.",
+        "예제의 임베딩을 그대로 쓰는 헤드 하나. 경사 하강법으로 {steps:int}단계, 학습률 {learning_rate:n}, 시드 "
+        "{seed:int}.",
     ),
     # training
     "loss": (
@@ -56,8 +60,10 @@ PHRASES = {
         "손실은 {first:n}에서 {last:n} nat이 되었습니다(마지막 {n:int}단계의 평균).",
     ),
     "accuracy": (
-        "Accuracy on what was held out: {accuracy:pct}. Always giving the most frequent answer would reach {chance:pct}.",
-        "학습에서 뺀 것에서 잰 정확도: {accuracy:pct}. 가장 흔한 답만 내면 {chance:pct}입니다.",
+        "Accuracy on what was held out: {accuracy:pct}. Without attention, from the asking token and its place alone, "
+        "{alone:pct} can be reached; with the most frequent answer {chance:pct}.",
+        "학습에서 뺀 것에서 잰 정확도: {accuracy:pct}. 어텐션 없이 묻는 토큰과 그 자리만 보고 얻을 수 있는 최선은 "
+        "{alone:pct}, 가장 흔한 답만 내면 {chance:pct}입니다.",
     ),
     "accuracy.snapshot": (
         "Accuracy on what was held out, at the last snapshot: {accuracy:pct}.",
@@ -68,13 +74,16 @@ PHRASES = {
         "학습이 {steps:int}단계 가운데 {step:int}단계에서 멈췄으므로 무엇이 생겨났는지는 아직 재지 않았습니다.",
     ),
     "reached": (
-        "Of the weight of the wanted rows {off:n} still lies elsewhere (half the sum of the differences, mean over the rows).",
+        "Of the weight of the wanted rows {off:n} still lies elsewhere (half the sum of the differences, mean over the "
+        "rows).",
         "바라는 행의 가중치 가운데 아직 다른 곳에 있는 것은 {off:n}입니다(차이의 합의 절반, 행의 평균).",
     ),
     "sudden": (
-        "The rise was sudden: at step {start:int} accuracy had gone a tenth of its way, at step {end:int} nine tenths. It waited "
+        "The rise was sudden: at step {start:int} accuracy had gone a tenth of its way, at step {end:int} nine tenths. "
+        "It waited "
         "longer than it rose.",
-        "정확도가 갑자기 올랐습니다. {start:int}단계에 오를 길의 1/10을, {end:int}단계에 9/10를 지났습니다. 기다린 시간이 오른 시간보다 깁니다.",
+        "정확도가 갑자기 올랐습니다. {start:int}단계에 오를 길의 1/10을, {end:int}단계에 9/10를 지났습니다. 기다린 "
+        "시간이 오른 시간보다 깁니다.",
     ),
     "gradual": (
         "The rise was not sudden: at step {start:int} accuracy had gone a tenth of its way, at step {end:int} nine tenths.",
@@ -86,8 +95,10 @@ PHRASES = {
     ),
     # row
     "row": (
-        "{token}, layer {layer:int}, head {head:int} (counted from 0). At step {first:int}: {before:ranked}. At step {last:int}: {after:ranked}.",
-        "{layer:int}층 {head:int}번 헤드(0부터 셉니다)의 {token}. {first:int}단계: {before:ranked}. {last:int}단계: {after:ranked}.",
+        "{token}, layer {layer:int}, head {head:int} (counted from 0). At step {first:int}: {before:ranked}. At step "
+        "{last:int}: {after:ranked}.",
+        "{layer:int}층 {head:int}번 헤드(0부터 셉니다)의 {token}. {first:int}단계: {before:ranked}. {last:int}단계: "
+        "{after:ranked}.",
     ),
     "row.only": (
         "{token}. At step {first:int}: {before:ranked}. At step {last:int}: {after:ranked}.",
@@ -99,45 +110,66 @@ PHRASES = {
     ),
     # emerged
     "unlearned": (
-        "Nothing emerged: accuracy is hardly above chance, so there is nothing that a cut could take away.",
-        "생겨난 것이 없습니다. 정확도가 우연과 거의 같아서, 끊어서 잃을 것도 없습니다.",
+        "Nothing emerged: accuracy is hardly above what needs no attention ({floor:pct}), so there is nothing that a "
+        "cut could take away.",
+        "생겨난 것이 없습니다. 정확도가 어텐션 없이 얻는 것({floor:pct})과 거의 같아서, 끊어서 잃을 것도 없습니다.",
     ),
     "unlearned.guess": (
-        "Guessing among the {n:int} different tokens seen by then would be right in {guess:pct} of cases.",
-        "그때까지 나온 서로 다른 토큰 {n:int}개 가운데 찍으면 {guess:pct}를 맞힙니다.",
+        "Naming any of the symbols that may be read would be right in {guess:pct} of cases.",
+        "볼 수 있는 글자 가운데 아무것이나 말해도 {guess:pct}를 맞힙니다.",
     ),
     "one_layer": (
-        "In one layer a key knows its own token only, not the one before it, so “the token after an earlier {token}” cannot be "
+        "In one layer a key knows its own token only, not the one before it, so “the token after an earlier {token}” "
+        "cannot be "
         "looked for. Try two layers.",
-        "한 층에서 키는 자기 토큰만 알고 바로 앞 토큰은 모릅니다. 그래서 ‘앞에 나온 {token} 다음의 토큰’을 찾을 수 없습니다. 두 층으로 해 "
+        "한 층에서 키는 자기 토큰만 알고 바로 앞 토큰은 모릅니다. 그래서 ‘앞에 나온 {token} 다음의 토큰’을 찾을 수 "
+        "없습니다. 두 층으로 해 "
         "보십시오.",
     ),
     "none": (
-        "No single head carries it: without any one of them accuracy stays at {least:pct} or above. It does not need attention, or "
-        "several heads can each do the work.",
-        "어느 한 헤드가 맡은 일이 아닙니다. 어느 하나를 끊어도 정확도는 {least:pct} 이상입니다. 어텐션이 필요 없거나, 여러 헤드가 저마다 "
-        "할 수 있는 일입니다.",
+        "No single head carries it: without any one of them accuracy stays at {least:pct} or above.",
+        "어느 한 헤드가 맡은 일이 아닙니다. 어느 하나를 끊어도 정확도는 {least:pct} 이상입니다.",
+    ),
+    "layer": (
+        "A layer does: without all heads of layer {layer:int} accuracy falls to {without:pct}, so each of them can do "
+        "the work.",
+        "층이 맡은 일입니다. {layer:int}층의 헤드를 모두 끊으면 정확도가 {without:pct}로 떨어지므로, 저마다 그 일을 할 "
+        "수 있습니다.",
+    ),
+    "reason": (
+        "The word that tells which one is meant is read most by head {head:int} of layer {layer:int}: {reads:pct} of "
+        "its weight (without a "
+        "look at the tokens at best {baseline:pct}).",
+        "무엇을 가리키는지 정해 주는 말은 {layer:int}층 {head:int}번 헤드가 가장 많이 읽습니다. 가중치의 {reads:pct}를 "
+        "둡니다(토큰을 보지 "
+        "않으면 많아야 {baseline:pct}).",
     ),
     "carrier": (
         "Head {head:int} of layer {layer:int} carries it (both counted from 0).",
         "이 일을 맡은 것은 {layer:int}층 {head:int}번 헤드입니다(둘 다 0부터 셉니다).",
     ),
     "reads.above": (
-        "It puts {reads:pct} of its weight on what the answer depends on (mean over held-out cases). The best without a look at the "
+        "It puts {reads:pct} of its weight on what the answer depends on (mean over held-out cases). The best without "
+        "a look at the "
         "tokens, by one distance, one place or evenly, is {baseline:pct}.",
-        "답을 정하는 토큰에 가중치의 {reads:pct}를 둡니다(학습에서 뺀 것의 평균). 토큰을 보지 않고 거리 하나, 자리 하나로, 또는 고르게 "
+        "답을 정하는 토큰에 가중치의 {reads:pct}를 둡니다(학습에서 뺀 것의 평균). 토큰을 보지 않고 거리 하나, 자리 "
+        "하나로, 또는 고르게 "
         "나누어 얻을 수 있는 최선은 {baseline:pct}입니다.",
     ),
     "reads.not_above": (
-        "It puts {reads:pct} of its weight on what the answer depends on (mean over held-out cases); one distance or one place alone "
+        "It puts {reads:pct} of its weight on what the answer depends on (mean over held-out cases); one distance or "
+        "one place alone "
         "reaches {baseline:pct}. So this weight is no sign that it looks at the tokens; the cut is.",
-        "답을 정하는 토큰에 가중치의 {reads:pct}를 둡니다(학습에서 뺀 것의 평균). 거리나 자리 하나만 정해 두어도 {baseline:pct}가 되므로, 이 "
+        "답을 정하는 토큰에 가중치의 {reads:pct}를 둡니다(학습에서 뺀 것의 평균). 거리나 자리 하나만 정해 두어도 "
+        "{baseline:pct}가 되므로, 이 "
         "가중치만으로는 토큰을 보고 고른다고 할 수 없습니다. 말해 주는 것은 끊어 본 결과입니다.",
     ),
     "reads.position": (
-        "It puts {reads:pct} of its weight on what the answer depends on (mean over held-out cases). Positions alone tell where that "
+        "It puts {reads:pct} of its weight on what the answer depends on (mean over held-out cases). Positions alone "
+        "tell where that "
         "is: one distance or one place reaches {baseline:pct}.",
-        "답을 정하는 토큰에 가중치의 {reads:pct}를 둡니다(학습에서 뺀 것의 평균). 그 자리는 위치만으로 정해집니다. 거리나 자리 하나로 "
+        "답을 정하는 토큰에 가중치의 {reads:pct}를 둡니다(학습에서 뺀 것의 평균). 그 자리는 위치만으로 정해집니다. "
+        "거리나 자리 하나로 "
         "{baseline:pct}가 됩니다.",
     ),
     "appeared": (
@@ -145,12 +177,16 @@ PHRASES = {
         "이 가중치는 {step:int}단계에 갈 길의 절반을 지났습니다.",
     ),
     "cut": (
-        "Without it (its mixed values set to 0) accuracy falls from {accuracy:pct} to {without:pct}; chance is {chance:pct}.",
-        "이 헤드를 끊으면(섞은 값을 0으로 두면) 정확도가 {accuracy:pct}에서 {without:pct}로 떨어집니다. 우연은 {chance:pct}입니다.",
+        "Without it (its mixed values set to 0) accuracy falls from {accuracy:pct} to {without:pct}; what needs no "
+        "attention is {floor:pct}.",
+        "이 헤드를 끊으면(섞은 값을 0으로 두면) 정확도가 {accuracy:pct}에서 {without:pct}로 떨어집니다. 어텐션 없이 "
+        "얻는 것은 {floor:pct}입니다.",
     ),
     "cut.chance": (
-        "Without it (its mixed values set to 0) accuracy falls from {accuracy:pct} to {without:pct}: to chance ({chance:pct}), or near it.",
-        "이 헤드를 끊으면(섞은 값을 0으로 두면) 정확도가 {accuracy:pct}에서 {without:pct}로, 우연({chance:pct})이거나 그 가까이 떨어집니다.",
+        "Without it (its mixed values set to 0) accuracy falls from {accuracy:pct} to {without:pct}: no further than "
+        "what needs no attention ({floor:pct}) goes.",
+        "이 헤드를 끊으면(섞은 값을 0으로 두면) 정확도가 {accuracy:pct}에서 {without:pct}로 떨어집니다. 어텐션 없이 "
+        "얻는 것({floor:pct})이나 다름없습니다.",
     ),
     "alone": ("It is the only head of its layer.", "그 층에는 이 헤드뿐입니다."),
     "others": (
@@ -166,18 +202,21 @@ PHRASES = {
         "다른 층도 있어야 합니다. {layer:int}층 {head:int}번 헤드를 끊으면 정확도가 {without:pct}로 떨어집니다.",
     ),
     "induction": (
-        "This is induction, in two steps. Head {head:int} of layer {layer:int} hands each new token the one before it: {previous:pct} of "
-        "its weight lies there (mean over the sequences looked at; spread evenly it would be {even:pct}). Head {match_head:int} of layer "
-        "{match_layer:int} then looks for the place whose token before was {token}, and finds it with {reads:pct} of its weight: an "
-        "induction head.",
-        "귀납이 두 걸음으로 이루어집니다. {layer:int}층 {head:int}번 헤드가 처음 나온 토큰에게 바로 앞 토큰을 전합니다. 가중치의 "
-        "{previous:pct}가 그곳에 있습니다(살펴본 글의 평균, 고르게 나누면 {even:pct}). 그다음 {match_layer:int}층 {match_head:int}번 헤드가 바로 앞이 "
-        "{token:이었던/였던} 자리를 찾아 가중치의 {reads:pct}를 둡니다. 이것이 귀납 헤드 (induction head)입니다.",
+        "This is induction, in two steps. Head {head:int} of layer {layer:int} hands each new token the one before it: "
+        "{previous:pct} of its weight lies there. Head {match_head:int} of layer {match_layer:int} then looks for the "
+        "place whose token before was {token}, and finds it with {reads:pct} of its weight: an induction head.",
+        "귀납이 두 걸음으로 이루어집니다. {layer:int}층 {head:int}번 헤드가 처음 나온 토큰에게 바로 앞 토큰을 "
+        "전합니다. 가중치의 {previous:pct}가 그곳에 있습니다. 그다음 {match_layer:int}층 {match_head:int}번 헤드가 "
+        "바로 앞이 {token:이었던/였던} 자리를 찾아 가중치의 {reads:pct}를 둡니다. 이것이 귀납 헤드 (induction "
+        "head)입니다.",
     ),
     "induction.no": (
-        "Induction is usually told in two steps, the first a head that reads the token before. The numbers do not show that here: no "
-        "head of an earlier layer, without which accuracy falls, has more than {previous:pct} of its weight there, where a token is new.",
-        "귀납은 보통 두 걸음으로 설명하고, 첫걸음은 바로 앞 토큰을 읽는 헤드입니다. 여기서는 숫자가 그렇지 않습니다. 끊으면 정확도가 "
+        "Induction is usually told in two steps, the first a head that reads the token before. The numbers do not show "
+        "that here: no "
+        "head of an earlier layer, without which accuracy falls, has more than {previous:pct} of its weight there, "
+        "where a token is new.",
+        "귀납은 보통 두 걸음으로 설명하고, 첫걸음은 바로 앞 토큰을 읽는 헤드입니다. 여기서는 숫자가 그렇지 않습니다. "
+        "끊으면 정확도가 "
         "떨어지는 앞 층의 헤드 가운데 처음 나온 토큰에서 그곳에 가중치를 {previous:pct}보다 많이 둔 것이 없습니다.",
     ),
     # form
@@ -187,15 +226,20 @@ PHRASES = {
     ),
     "form.asked.same": (
         "Multiplied, as W_Q · W_Kᵀ, they look for the same: for {token} {dims:dims}, the same to {off:n}.",
-        "그러나 둘을 곱한 W_Q · W_Kᵀ로 보면 찾는 것이 같습니다. {token:은/는} {dims:dims}을(를) 찾고, 차이는 {off:n} 이하입니다.",
+        "그러나 둘을 곱한 W_Q · W_Kᵀ로 보면 찾는 것이 같습니다. {token:은/는} {dims:dims}을(를) 찾고, 차이는 {off:n} "
+        "이하입니다.",
     ),
     "form.asked.other": (
-        "Multiplied, as W_Q · W_Kᵀ, they look for other things too: for {token} {dims:dims}, up to {off:n} from what was written.",
-        "둘을 곱한 W_Q · W_Kᵀ로 보아도 찾는 것이 다릅니다. {token:은/는} {dims:dims}을(를) 찾고, 쓴 것과 {off:n}까지 다릅니다.",
+        "Multiplied, as W_Q · W_Kᵀ, they look for other things too: for {token} {dims:dims}, up to {off:n} from what "
+        "was written.",
+        "둘을 곱한 W_Q · W_Kᵀ로 보아도 찾는 것이 다릅니다. {token:은/는} {dims:dims}을(를) 찾고, 쓴 것과 {off:n}까지 "
+        "다릅니다.",
     ),
     "form.elsewhere": (
-        "Where nobody asked for anything W_Q · W_Kᵀ differs by up to {most:n} ({row:dim} → {column:dim}: found {found:n}, written {given:n}).",
-        "아무도 바라지 않은 곳에서 W_Q · W_Kᵀ는 {most:n}까지 다릅니다({row:dim} → {column:dim}: 찾은 것 {found:n}, 쓴 것 {given:n}).",
+        "Where nobody asked for anything W_Q · W_Kᵀ differs by up to {most:n} ({row:dim} → {column:dim}: found "
+        "{found:n}, written {given:n}).",
+        "아무도 바라지 않은 곳에서 W_Q · W_Kᵀ는 {most:n}까지 다릅니다({row:dim} → {column:dim}: 찾은 것 {found:n}, 쓴 "
+        "것 {given:n}).",
     ),
     "form.same": (
         "So the row of {token} is the same to {off:n}: {after:ranked}.",
@@ -323,7 +367,7 @@ def _training(history: History, emerged: Mapping[str, Any] | None) -> Iterator[F
     if "wanted" in history.task:
         yield Fact("training", "reached", {"off": 1 - float(history.accuracy[-1])})
     elif emerged is not None:
-        yield Fact("training", "accuracy", {name: emerged[name] for name in ("accuracy", "chance")})
+        yield Fact("training", "accuracy", {name: emerged[name] for name in ("accuracy", "alone", "chance")})
     elif not np.isnan(history.accuracy[-1]):
         yield Fact("training", "accuracy.snapshot", {"accuracy": float(history.accuracy[-1])})
     if emerged is None and steps < history.settings.get("steps", steps):
@@ -334,8 +378,13 @@ def _training(history: History, emerged: Mapping[str, Any] | None) -> Iterator[F
         yield Fact("training", kind, {"start": start, "end": end})
 
 
+def _floor(emerged: Mapping[str, Any]) -> float:
+    """The accuracy that needs no attention."""
+    return float(max(emerged["chance"], emerged["alone"]))
+
+
 def _is_chance(emerged: Mapping[str, Any]) -> bool:
-    return bool(emerged["accuracy"] - emerged["chance"] <= MATTERS)
+    return bool(emerged["accuracy"] - _floor(emerged) <= MATTERS)
 
 
 # one row ------------------------------------------------------------------------------------------
@@ -396,10 +445,13 @@ def _emerged(history: History, emerged: Mapping[str, Any]) -> Iterator[Fact]:
         return Fact("emerged", kind, data)
 
     if _is_chance(emerged):
-        yield fact("unlearned")
-        yield from _unlearned(history)
+        yield fact("unlearned", floor=_floor(emerged))
+        yield from _unlearned(history, emerged)
     elif emerged["carrier"] is None:
         yield fact("none", least=min(min(one) for one in emerged["without"]))
+        for layer, left in enumerate(emerged["without_layer"]):
+            if emerged["accuracy"] - left > MATTERS:
+                yield fact("layer", layer=layer, without=left)
     else:
         layer, head = emerged["carrier"]
         yield fact("carrier", layer=layer, head=head)
@@ -416,14 +468,19 @@ def _reads(emerged: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact("emerged", kind, {"reads": reads, "baseline": baseline})
         if emerged["appeared"] is not None:
             yield Fact("emerged", "appeared", {"step": emerged["appeared"]})
+    if "reason" in emerged["roles"]:
+        role = emerged["roles"]["reason"]
+        layer, head = role["head"]
+        data = {"layer": layer, "head": head, "reads": role["reads"][layer][head], "baseline": role["baseline"]}
+        yield Fact("emerged", "reason", data)
 
 
 def _cuts(emerged: Mapping[str, Any]) -> Iterator[Fact]:
     """What accuracy is left without the carrier, without the others of its layer, without those of other layers."""
     (layer, head), without = emerged["carrier"], emerged["without"]
-    accuracy, chance, left = emerged["accuracy"], emerged["chance"], without[layer][head]
-    kind = "cut.chance" if left - chance <= MATTERS else "cut"
-    yield Fact("emerged", kind, {"accuracy": accuracy, "without": left, "chance": chance})
+    accuracy, floor, left = emerged["accuracy"], _floor(emerged), without[layer][head]
+    kind = "cut.chance" if left - floor <= MATTERS else "cut"
+    yield Fact("emerged", kind, {"accuracy": accuracy, "without": left, "floor": floor})
     others = [at for at in range(len(without[layer])) if at != head]
     sharing = [at for at in others if accuracy - without[layer][at] > MATTERS]
     if not others:
@@ -450,22 +507,19 @@ def _follows(history: History) -> bool:
     )
 
 
-def _unlearned(history: History) -> Iterator[Fact]:
-    """Where what is asked for stood in the sequence: what a guess among all that did would reach."""
-    told = history.probes[0] if history.probes else None
-    if told is None or not _follows(history):
-        return
-    at = _query(told)
-    n = len({token.text for token in told.tokens[: at + 1]})
-    yield Fact("emerged", "unlearned.guess", {"n": n, "guess": 1 / n})
-    if len(history.layers) == 1:
-        yield Fact("emerged", "one_layer", {"token": told.tokens[at].text})
+def _unlearned(history: History, emerged: Mapping[str, Any]) -> Iterator[Fact]:
+    """What a guess would reach; and why one layer cannot find what follows an earlier token."""
+    if emerged["guess"] is not None:
+        yield Fact("emerged", "unlearned.guess", {"guess": emerged["guess"]})
+    if len(history.layers) == 1 and _follows(history):
+        told = history.probes[0]
+        yield Fact("emerged", "one_layer", {"token": told.tokens[_query(told)].text})
 
 
 def _induction(history: History, emerged: Mapping[str, Any]) -> Iterator[Fact]:
     """The two steps of induction, only where both are seen in the weights and in the cuts."""
-    (layer, head), reads = emerged["carrier"], emerged["reads"]
-    if layer == 0 or reads is None or not _follows(history) or reads[layer][head] < max(CLEAR, emerged["baseline"]):
+    (layer, head), reads, previous = emerged["carrier"], emerged["reads"], emerged["roles"].get("previous")
+    if layer == 0 or previous is None or not _follows(history) or reads[layer][head] < max(CLEAR, emerged["baseline"]):
         return
     needed = [
         (at, other)
@@ -475,34 +529,14 @@ def _induction(history: History, emerged: Mapping[str, Any]) -> Iterator[Fact]:
     ]
     if not needed:
         return
-    shares = {at: _on_previous(history, *at) for at in needed}
-    first = max(shares, key=lambda at: shares[at][0])
-    previous, even = shares[first]
-    if previous < CLEAR:
-        yield Fact("emerged", "induction.no", {"previous": previous})
+    first = max(needed, key=lambda at: previous["reads"][at[0]][at[1]])
+    share = previous["reads"][first[0]][first[1]]
+    if share < CLEAR:
+        yield Fact("emerged", "induction.no", {"previous": share})
         return
     told = history.probes[0]
-    data = {
-        "layer": first[0],
-        "head": first[1],
-        "previous": previous,
-        "even": even,
-        "match_layer": layer,
-        "match_head": head,
-    }
+    data = {"layer": first[0], "head": first[1], "previous": share, "match_layer": layer, "match_head": head}
     yield Fact("emerged", "induction", data | {"token": told.tokens[_query(told)].text, "reads": reads[layer][head]})
-
-
-def _on_previous(history: History, layer: int, head: int) -> tuple[float, float]:
-    """The mean weight on the token before, where a token is new, over all probes; and what even rows would put there."""
-    found, even = [], []
-    for probe, told in enumerate(history.probes):
-        texts = [token.text for token in told.tokens]
-        new = np.array([at for at in range(1, len(texts)) if texts[at] not in texts[:at]])
-        trace = history.trace(probe=probe, layer=layer)
-        found.append(trace.rows("weights", heads=[head], queries=new.tolist())[0][np.arange(len(new)), new - 1])
-        even.append(1 / trace.rows("allowed", queries=new.tolist()).sum(axis=1))
-    return float(np.concatenate(found).mean()), float(np.concatenate(even).mean())
 
 
 # another W ----------------------------------------------------------------------------------------
