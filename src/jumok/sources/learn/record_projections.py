@@ -65,7 +65,7 @@ class _Part:
 
     module, weight, bias : whose, and the names of the parameters (None for no bias)
     columns : which outputs;  across : True where the weight is (d_out, d_in)
-    runs : the name of the module that makes it of its first argument, "" where that needs no proof
+    runs : the name of the module that makes it of its first argument, None where that needs no proof
     """
 
     module: Any
@@ -73,7 +73,7 @@ class _Part:
     weight: str = "weight"
     bias: str | None = "bias"
     across: bool = True
-    runs: str = ""
+    runs: str | None = None
 
     def matrix(self) -> torch.Tensor:
         """(d_in, heads · d), the numbers that it has now."""
@@ -98,14 +98,14 @@ class LayerParts:
 
     parts : "q", "k", "v", "o" → where they stand; empty where they were not found
     turned : True where q and k are turned by position before they meet
-    enters : the module whose first argument is x, "" where q, k and v are not x times their projections
-    leaves : the module whose output is the layer's, "" where that is not known
+    enters : the module whose first argument is x, None where q, k and v are not x times their projections
+    leaves : the module whose output is the layer's, None where that is not known
     """
 
     parts: dict[str, _Part] = field(default_factory=dict)
     turned: bool = False
-    enters: str = ""
-    leaves: str = ""
+    enters: str | None = None
+    leaves: str | None = None
 
     def weights(self) -> dict[str, Any]:
         """w_q … (d_model, heads · d), b_q … (heads · d,), copied."""
@@ -121,16 +121,16 @@ class LayerParts:
         are let go.
         """
         if not all(self._holds(name, trace, ran) for name in "qkv" if name in self.parts):
-            self.parts, self.enters = {}, ""
-        x = flat(ran[self.enters].given, trace.n_tokens) if self.enters in ran else None
+            self.parts, self.enters = {}, None
+        x = None if self.enters is None else _given(ran, self.enters, trace)
         return {} if x is None else {"x": x}
 
     def _holds(self, name: str, trace: Trace, ran: Mapping[str, Ran]) -> bool:
         """Whether a projection makes, for the last token, what attention was given."""
         part, wanted = self.parts[name], getattr(trace, name)[:, -1]
-        if not part.runs:
+        if part.runs is None:
             return True
-        x = flat(ran[part.runs].given, trace.n_tokens) if part.runs in ran else None
+        x = _given(ran, part.runs, trace)
         if x is None:
             return False
         made = part.made(x[-1:]).reshape(wanted.shape)
@@ -140,12 +140,13 @@ class LayerParts:
 
     def output(self, ran: Mapping[str, Ran]) -> Any:
         """The tensor that the layer hands on, or None."""
-        return ran[self.leaves].made if self.leaves in ran else None
+        return ran[self.leaves].made if self.leaves is not None and self.leaves in ran else None
 
     @property
     def needed(self) -> set[str]:
         """The modules whose runs have to be seen."""
-        return {part.runs for part in self.parts.values()} | {self.enters, self.leaves} - {""}
+        names = {part.runs for part in self.parts.values()} | {self.enters, self.leaves}
+        return {name for name in names if name is not None}
 
 
 def parts_of(model: nn.Module, name: str, trace: Trace, ran: Mapping[str, Ran]) -> LayerParts:
@@ -166,7 +167,7 @@ def parts_of(model: nn.Module, name: str, trace: Trace, ran: Mapping[str, Ran]) 
         found.parts = _matched(linear, inside, trace, matching)
         if found.parts:
             break
-    entered = [flat(ran[part.runs].given, trace.n_tokens) for part in found.parts.values()]
+    entered = [_given(ran, part.runs, trace) for part in found.parts.values() if part.runs is not None]
     if entered and not found.turned and all(np.array_equal(entered[0], one) for one in entered):
         found.enters = found.parts["q"].runs
     _output(found, name, trace, linear, around)
@@ -180,7 +181,7 @@ def _is_linear(module: nn.Module) -> bool:
     return is_one and isinstance(weight, torch.Tensor) and weight.ndim == 2 and weight.is_floating_point()
 
 
-def _part(module: Any, runs: str = "", columns: Any = ALL) -> _Part:
+def _part(module: Any, runs: str | None = None, columns: Any = ALL) -> _Part:
     return _Part(module, columns, across=isinstance(module, nn.Linear), runs=runs)
 
 
@@ -211,15 +212,18 @@ def _columns(made: Floats, wanted: Floats) -> npt.NDArray[np.int64] | None:
 
 
 def _turned_columns(made: Floats, wanted: Floats) -> npt.NDArray[np.int64] | None:
-    """The columns whose every head has, at every token, the length of what is wanted: it was turned by position."""
+    """The blocks of columns that have, at every token, the length of each wanted head: they were turned by position."""
     n_heads, n, d = wanted.shape
-    lengths = np.linalg.norm(wanted.transpose(1, 0, 2), axis=-1)
-    fitting = []
-    for start in range(0, made.shape[1] - n_heads * d + 1, d):
-        block = made[:, start : start + n_heads * d].reshape(n, n_heads, d)
-        if np.allclose(np.linalg.norm(block, axis=-1), lengths, rtol=NEAR, atol=0):
-            fitting.append(start)
-    return np.arange(fitting[0], fitting[0] + n_heads * d) if len(fitting) == 1 and lengths.min() > 0 else None
+    if made.shape[1] % d:
+        return None
+    blocks = np.linalg.norm(made.reshape(n, -1, d), axis=-1)
+    starts = []
+    for head in np.linalg.norm(wanted, axis=-1):
+        fitting = np.flatnonzero(np.all(np.abs(blocks - head[:, None]) <= NEAR * head[:, None], axis=0))
+        if len(fitting) != 1 or not head.all():
+            return None
+        starts.append(fitting[0] * d)
+    return (np.array(starts)[:, None] + np.arange(d)).reshape(-1)
 
 
 def _output(found: LayerParts, name: str, trace: Trace, linear: Mapping[str, Any], around: Mapping[str, Ran]) -> None:
@@ -232,7 +236,7 @@ def _output(found: LayerParts, name: str, trace: Trace, linear: Mapping[str, Any
             if found.parts:
                 found.parts["o"] = _part(linear[other])
             return
-    if name in around and not found.leaves and _near(flat(around[name].made, trace.n_tokens), mixed):
+    if name in around and _near(flat(around[name].made, trace.n_tokens), mixed):
         found.leaves = name
 
 
@@ -249,7 +253,7 @@ def _of_torch(module: nn.MultiheadAttention, name: str, trace: Trace, ran: Mappi
             if joined
             else _Part(module, ALL, f"{each}_proj_weight", None)
         )
-    x = flat(ran[name].given, trace.n_tokens) if name in ran and ran[name].same else None
+    x = _given(ran, name, trace) if name in ran and ran[name].same else None
     if x is not None and all(_near(found.parts[each].made(x), _side_by_side(getattr(trace, each))) for each in "qkv"):
         found.enters = name
     found.parts["o"] = _part(module.out_proj)
@@ -259,6 +263,11 @@ def _of_torch(module: nn.MultiheadAttention, name: str, trace: Trace, ran: Mappi
 def _side_by_side(heads: Floats) -> Floats:
     """(head, token, d) → (token, heads · d)."""
     return heads.transpose(1, 0, 2).reshape(heads.shape[1], -1)
+
+
+def _given(ran: Mapping[str, Ran], name: str, trace: Trace) -> Floats | None:
+    """(token, width) the first argument of a module."""
+    return flat(ran[name].given, trace.n_tokens) if name in ran else None
 
 
 def _near(a: Floats | None, b: Floats) -> bool:
