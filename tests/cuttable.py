@@ -13,14 +13,14 @@ from small_tokenizers import byte_level, of_transformers, word_pieces
 MARKS = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
 
-def encoder(text: str = "The cat sat on the mat.") -> Any:
+def encoder(text: str = "The cat sat on the mat.", heads: int = 4) -> Any:
     """A reading of an encoder: a cut tells how far its output vectors move."""
     torch.manual_seed(0)
     sizes = {
         "vocab_size": 15,
         "hidden_size": 32,
         "num_hidden_layers": 2,
-        "num_attention_heads": 4,
+        "num_attention_heads": heads,
         "intermediate_size": 48,
     }
     model = hf.BertModel(hf.BertConfig(**sizes, max_position_embeddings=16)).eval()

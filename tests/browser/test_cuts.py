@@ -144,6 +144,29 @@ def test_where_none_is_it_says_how_and_that_works(reading: Any, page_of: Callabl
     expect(panel(again)).to_contain_text("Cut in layer 1, head 3")
 
 
+def test_where_only_some_layers_were_kept_it_says_their_own_numbers(
+    reading: Any, page_of: Callable, tmp_path: Path
+) -> None:
+    kept = [
+        dataclasses.replace(one, source=dataclasses.replace(one.source, layer=4 + at)) for at, one in enumerate(reading)
+    ]
+    page = page_of(saved(jumok.Reading(tuple(kept)), tmp_path), "view=heads&layer=1&head=3&query=4&key=2")
+    panel(page).locator("summary").click()
+    python, command = panel(page).locator("code").all_inner_texts()
+    assert "reading.cut(5, 3, 4, 2)" in python
+    assert '"5.3:#4>#2"' in command
+
+
+def test_of_many_heads_the_page_explains_the_chosen_one(page_of: Callable, tmp_path: Path) -> None:
+    reading = encoder(heads=8)
+    page = page_of(saved(reading, tmp_path), "view=stages&layer=1&head=2&query=3&lang=en")
+    page.locator("details.whole > summary").click()
+    titles = page.locator("details.whole h3").all_inner_texts()
+    told = jumok.explain(reading[1], 3, head=2)
+    assert titles == [section.title for section in told.sections()]
+    expect(page.locator("details.whole p").first).to_have_text(told.sections()[0].lines[0][1])
+
+
 def test_what_is_no_model_has_no_panel(page_of: Callable, tmp_path: Path) -> None:
     page = page_of(saved(jumok.attend(jumok.load("student")), tmp_path), "view=heads")
     assert panel(page).count() == 0

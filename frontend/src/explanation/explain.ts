@@ -100,9 +100,12 @@ function factsOfReading(layers: readonly Layer[], query: number, pair: readonly 
 /** One head of one layer, and before all that it is one of several. */
 function factsOfHead(layers: readonly Layer[], query: number, { layer: at, head }: Only, isReading: boolean): Fact[] {
   const layer = isReading ? at : null;
-  const facts = factsOf(layers[at], query, layer, head).map((fact) => (ONCE.includes(fact.section) ? { ...fact, layer: null } : fact));
+  const facts = factsOf(layers[at], query, layer, head).map((fact) => {
+    return ONCE.includes(fact.section) ? { ...fact, layer: null } : fact;
+  });
   const n_heads = layers[at].q.heads;
-  return n_heads > 1 ? [{ section: "embedding", kind: "only.head", data: { head, n_heads }, head, layer }, ...facts] : facts;
+  if (n_heads === 1) return facts;
+  return [{ section: "embedding", kind: "only.head", data: { head, n_heads }, head, layer }, ...facts];
 }
 
 /** Facts of one token as sections of sentences in one language. */

@@ -26,7 +26,10 @@ export interface Fact {
 
 export type Facts = Generator<Fact, void, undefined>;
 
-/** All facts about one token of one layer, in the order in which the formula reads. `at`: which layer it is; `only`: of this head. */
+/**
+ * All facts about one token of one layer, in the order in which the formula reads. `at`: which layer it is; `only`: of
+ * this head.
+ */
 export function factsOf(layer: Layer, query: number, at: number | null = null, only: number | null = null): Fact[] {
   const asked = new Asked(layer, query, at, only);
   return [

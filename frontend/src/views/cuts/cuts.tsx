@@ -14,7 +14,7 @@ export function CutPanel({ session }: { session: Session }): JSX.Element | null 
   const { cuts, choice, desk } = session;
   const lang = choice.lang.value;
   const isOpen = useSignal(cuts.isLive || cuts.all.peek().length > 0);
-  if (desk.value.document.source.kind !== "model" || session.desks.length > 1) return null;
+  if ((session.layer.value ?? desk.value.document).source.kind !== "model" || session.desks.length > 1) return null;
   const cell: Cell = {
     document: choice.document.value, layer: choice.layer.value, head: choice.head.value,
     query: choice.query.value, key: choice.key.value,
@@ -30,7 +30,8 @@ export function CutPanel({ session }: { session: Session }): JSX.Element | null 
         {here.length > 0 && <p class="quiet">{say(CUTS, "rounded", lang)}</p>}
         {here.length === 0 && <p>{say(CUTS, "none", lang)}</p>}
       </div>
-      {cuts.isLive ? <Asking session={session} cell={cell} /> : here.length === 0 && <How cell={cell} lang={lang} />}
+      {cuts.isLive && <Asking session={session} cell={cell} />}
+      {!cuts.isLive && here.length === 0 && <How cell={cell} number={numberOf(session)} lang={lang} />}
     </details>
   );
 }
@@ -43,11 +44,12 @@ function breadth({ query, key }: Cut): number {
 // what came of it ----------------------------------------------------------------------------------
 
 function OneCut({ cut, lang }: { cut: Cut; lang: Lang }): JSX.Element {
+  const { kind, guesses } = cut;
   return (
     <>
       <p>{cutText(cut, lang)}</p>
-      {!isSame(cut) && cut.guesses.map((guesses, at) => <Expected key={at} guesses={guesses} kind={cut.kind} lang={lang} />)}
-      {!isSame(cut) && cut.kind === "vectors" && <Moved cut={cut} lang={lang} />}
+      {!isSame(cut) && guesses.map((one, at) => <Expected key={at} guesses={one} kind={kind} lang={lang} />)}
+      {!isSame(cut) && kind === "vectors" && <Moved cut={cut} lang={lang} />}
     </>
   );
 }
@@ -57,7 +59,12 @@ function Expected({ guesses, kind, lang }: { guesses: Guesses; kind: Cut["kind"]
   const rows = words.map(({ text, before, after }) => [shown(text), number(before), number(after)]);
   return (
     <>
-      <Table caption={say(CUTS, kind, lang, { position, token: shown(token) })} heads={["token", "before", "after"]} rows={rows} lang={lang} />
+      <Table
+        caption={say(CUTS, kind, lang, { position, token: shown(token) })}
+        heads={["token", "before", "after"]}
+        rows={rows}
+        lang={lang}
+      />
       <p>{say(CUTS, "moved", lang, { moved: percent(moved), logits: number(logits) })}</p>
     </>
   );
@@ -67,7 +74,8 @@ function Moved({ cut, lang }: { cut: Cut; lang: Lang }): JSX.Element {
   const rows = cut.changes.map(({ position, token, norm, relative, cosine }) => [
     `#${position} ${shown(token)}`, number(norm), percent(relative), number(cosine),
   ]);
-  return <Table caption={say(CUTS, "vectors", lang)} heads={["token", "norm", "relative", "cosine"]} rows={rows} lang={lang} />;
+  const heads = ["token", "norm", "relative", "cosine"];
+  return <Table caption={say(CUTS, "vectors", lang)} heads={heads} rows={rows} lang={lang} />;
 }
 
 interface TableGiven {
@@ -98,7 +106,13 @@ function Table({ caption, heads, rows, lang }: TableGiven): JSX.Element {
 
 // how to know it -----------------------------------------------------------------------------------
 
-function How({ cell: { layer, head, query, key }, lang }: { cell: Cell; lang: Lang }): JSX.Element {
+/** What Python calls the layer: where only some were kept, their own numbers in the program. */
+function numberOf({ layer, choice }: Session): number {
+  return layer.value?.source.layer ?? choice.layer.value;
+}
+
+function How({ cell, number: layer, lang }: { cell: Cell; number: number; lang: Lang }): JSX.Element {
+  const { head, query, key } = cell;
   return (
     <>
       <p>{say(CUTS, "how", lang)}</p>
