@@ -290,3 +290,10 @@ def test_nearly_dependent_embeddings_are_not_said_to_be_dependent():
         found = jumok.design((left * np.geomspace(1, least, 6)) @ right, rng.dirichlet(np.ones(6), 6))
         assert {reason.kind for reason in found.reasons} <= {"rounding"}
         assert found.exact != bool(found.reasons)
+
+
+def test_one_of_a_thing_is_no_several():
+    x = np.eye(3)
+    even = np.full((3, 3), 1 / 3)
+    assert repr(jumok.design(x, even)) == "Design(1 head, d_k 3, 1 sentence, exact)"
+    assert repr(jumok.design([x, x], [[even, even]] * 2)) == "Design(2 heads, d_k 3, 2 sentences, exact)"

@@ -68,6 +68,17 @@ def test_a_basis_leaves_out_what_is_only_rounding():
     assert basis(np.zeros((0, 4))).rank == 0
 
 
+@pytest.mark.parametrize("least", [0.5, 1e-1, 1e-3, 1e-9])
+def test_a_basis_of_many_vectors_is_as_exact_as_of_few(least):
+    rng = np.random.default_rng(8)
+    sizes = np.geomspace(1, least, 5)
+    vectors = np.linalg.qr(rng.standard_normal((40, 5)))[0] * sizes @ np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    found = basis(vectors)
+    np.testing.assert_allclose(found.white.T @ found.white, np.eye(5), atol=1e-12)
+    np.testing.assert_allclose(np.sort(found.sizes), np.sort(sizes), rtol=1e-6)
+    np.testing.assert_allclose(found.white * found.sizes @ found.directions.T, vectors, atol=1e-14)
+
+
 def test_centred_rows_are_what_softmax_sees():
     task = problem("causal")
     table = np.random.default_rng(6).standard_normal((6, 6))

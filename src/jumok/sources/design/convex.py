@@ -13,7 +13,9 @@ Source: Boyd and Vandenberghe 2004, "Convex optimization", sections 5.1 and 9.5;
 
 from __future__ import annotations
 
+import functools
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -39,6 +41,7 @@ NEAR = 1e-4  # nats that a step promises: below, the proof is tried
 NEARER = 1e-7  # the same where the proof is dear
 ROUNDING = 1e-11  # moments that differ by no more are equal
 REPAIRED = 1e-6  # moments that differ by no more are made equal where that is simple
+SILENCE = 0.5  # seconds: a step that takes longer tells of itself
 MOST_STEPS = 100
 MOST_PRODUCTS = 600  # of the Hessian, for one step
 MANY_PRODUCTS = 30  # of the Hessian: with more, its inverse is made anew, and a better one
@@ -109,7 +112,7 @@ def solve(problem: Problem, start: Floats | None = None, progress: Progress | No
 
 def goals(problem: Problem) -> Tables:
     """(row, key) The scores to add that would make each row the wanted one, centred over its allowed keys."""
-    return [centred(r, np.log(np.where(r.wanted > 0, r.wanted, FLOOR)) - r.base) for r in problem.rows]
+    return [centred(r, np.where(r.wanted > 0, r.logs, math.log(FLOOR)) - r.base) for r in problem.rows]
 
 
 # fits: the w whose scores are nearest to the logarithms of the wanted table, up to a constant a row ----------
@@ -219,7 +222,10 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
             if n_products > MANY_PRODUCTS:
                 inverse = _better_inverse(problem, best.reached)
             tolerance = min(0.1, promised) * size if promised**2 > near else min(0.1 * size, enough)
-            step, n_products = conjugate_gradients(problem.hessian(best.reached), gradient, inverse, tolerance)
+            product = problem.hessian(best.reached)
+            if progress is not None:
+                product = _told(product, functools.partial(progress, at, best.loss, best.loss - bound))
+            step, n_products = conjugate_gradients(product, gradient, inverse, tolerance)
             promised = 0.5 * float(np.vdot(gradient, step))
             if promised <= near and tolerance <= enough:
                 proven = certificate(problem, best, gradient, step)
@@ -239,6 +245,20 @@ def newton(problem: Problem, best: Point, inverse: Inverse, progress: Progress |
     except KeyboardInterrupt:
         finished = False
     return Found(best, max(0.0, best.loss - bound), norm(gradient), at, finished)
+
+
+def _told(product: Callable[[Floats], Floats], tell: Callable[[], None]) -> Callable[[Floats], Floats]:
+    """The same map; now and then it tells, so that a step of many products can be stopped on its way."""
+    last = time.monotonic()
+
+    def telling(v: Floats) -> Floats:
+        nonlocal last
+        if time.monotonic() - last >= SILENCE:
+            tell()
+            last = time.monotonic()
+        return product(v)
+
+    return telling
 
 
 def _polished(problem: Problem, best: Point, gradient: Floats, step: Floats) -> tuple[Point, Floats] | None:

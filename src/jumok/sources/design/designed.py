@@ -194,7 +194,12 @@ class Design:
     def __repr__(self) -> str:
         off = math.fsum(found.loss for found in self.found)
         how = "exact" if self.exact else f"{off:.3g} nats off, at most {self.gap:.2g} above the best possible"
-        return f"Design({self.n_heads} heads, d_k {self.d_k}, {len(self.sentences)} sentences, {how})"
+        heads, sentences = _counted(self.n_heads, "head"), _counted(len(self.sentences), "sentence")
+        return f"Design({heads}, d_k {self.d_k}, {sentences}, {how})"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 Progress = Callable[[int, int, float, float], None]  # head, step, loss, gap
@@ -229,7 +234,8 @@ def design(
     tokens : texts, to name them in ``wanted`` and in reasons (a list of lists where x is a list)
     ridge : ρ in ρ/2·‖W − near‖², used only where an allowed cell is wanted at 0, which would take an infinite W
     start : an earlier design of the same task, or its (W_Q, W_K), to continue from
-    progress : called with head, step, loss and gap (nats)
+    progress : called with head, step, loss and gap (nats) at every step, and twice a second while a long one runs; a
+        KeyboardInterrupt from it ends the search as Ctrl-C does
 
     Nearness is Σ KL(wanted ‖ reached) over the wanted rows, which is convex in M = W_Q W_Kᵀ. With d_k less than the rank
     that M needs, the best that was found is given, and the optimum without that limit stays as a proven bound. M is
@@ -517,7 +523,8 @@ def _sentence(x: Any, wanted: Any, rule: Any, tokens: Any) -> Sentence:
                 ko=f"design은 {what}이(가) 있는 규칙을 받지 않습니다. 볼록 문제가 아니게 되거나 행의 합이 1이 되지 않습니다. 빼고 "
                 f"부르십시오.",
             )
-    allowed = np.array(np.broadcast_to(rule.allowed.block(np.arange(n), np.arange(n)), (n, n)))
+    allowed = np.empty((n, n), dtype=bool)
+    allowed[:] = rule.allowed.block(np.arange(n), np.arange(n))
     made = tuple(wishes(wanted, named, allowed))
     rule.fits(len(made), n, n)
     return Sentence(named, array, rule, made, allowed)

@@ -57,6 +57,11 @@ class Rows:
         return not self.allowed.all()
 
     @cached_property
+    def logs(self) -> Floats:
+        """(row, key) log wanted, finite also at 0."""
+        return np.asarray(np.log(np.maximum(self.wanted, TINY)))
+
+    @cached_property
     def even(self) -> Floats:
         """(row, key) The same weight on every key that may be read."""
         return np.asarray(self.allowed / self.allowed.sum(axis=1, keepdims=True))
@@ -125,7 +130,7 @@ class Problem:
         ]
         self._ones = np.ones(max(self.right.rank, *(len(r.right) for r in rows)))
         self.masked = any(r.masked for r in rows)
-        self.entropy = -sum(float(np.vdot(r.wanted, np.log(np.maximum(r.wanted, TINY)))) for r in rows)  # 0·log 0 = 0
+        self.entropy = -sum(float(np.vdot(r.wanted, r.logs)) for r in rows)  # 0·log 0 = 0
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -115,14 +115,14 @@ def _number(weight: Any, query: Any, key: Any) -> float:
 
 def _wish(said: Floats, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_]) -> Wish:
     given = ~np.isnan(said)
-    asked = given.any(axis=1)
+    asked = np.asarray(given.any(axis=1))
     weights = np.where(given, said, 0.0)
     totals = weights.sum(axis=1)
     left_out = allowed & ~given
     n_left_out = np.where(asked, left_out.sum(axis=1), 0)
     for query in np.flatnonzero(asked & ~_right(weights, totals, n_left_out, allowed)).tolist():
         _refuse(said[query], query, tokens, allowed[query])
-    shares = np.where(np.abs(totals - 1) <= SLACK, 0.0, np.maximum(0.0, 1 - totals)) / np.maximum(1, n_left_out)
+    shares: Floats = np.where(np.abs(totals - 1) <= SLACK, 0.0, np.maximum(0.0, 1 - totals)) / np.maximum(1, n_left_out)
     wanted = weights * allowed + shares[:, None] * left_out
     whole = np.where(asked, wanted.sum(axis=1), np.nan)
     for query in np.flatnonzero(whole == 0).tolist():
