@@ -108,6 +108,27 @@ PHRASES = {
         "Its answer {answer} depends on {reads:names}: the weight there went from {before:pct} to {after:pct}.",
         "답 {answer:은/는} {reads:names}에 달려 있습니다. 그곳의 가중치는 {before:pct}에서 {after:pct}로 바뀌었습니다.",
     ),
+    "pair.turns": (
+        "With {other} in place of {word} the row turns: {first} {first_before:pct} and {second} {second_before:pct} become "
+        "{first_after:pct} and {second_after:pct}.",
+        "{word} 대신 {other:을/를} 넣으면 행이 돌아섭니다. {first} {first_before:pct}, {second} "
+        "{second_before:pct}이던 것이 "
+        "{first_after:pct}, {second_after:pct}가 됩니다.",
+    ),
+    "pair.stays": (
+        "With {other} in place of {word} the row does not turn: {first} and {second} stand {before:ratio}, then "
+        "{after:ratio}.",
+        "{word} 대신 {other:을/를} 넣어도 행은 돌아서지 않습니다. {first:과/와} {second}의 비는 {before:ratio}, 그리고 "
+        "{after:ratio}입니다.",
+    ),
+    "pair.one_layer": (
+        "In one layer it cannot: the ratio of two weights depends only on who asks, on the two keys and their places. "
+        "A right answer is "
+        "then summed up from all that is read, not read in one place.",
+        "한 층에서는 그럴 수 없습니다. 두 가중치의 비는 묻는 토큰, 두 키, 그 자리에만 달려 있습니다. 그래도 답이 "
+        "맞는다면 한 곳에서 읽은 "
+        "것이 아니라 읽은 것을 모두 더해 얻은 것입니다.",
+    ),
     # emerged
     "unlearned": (
         "Nothing emerged: accuracy is hardly above what needs no attention ({floor:pct}), so there is nothing that a "
@@ -429,6 +450,49 @@ def _row(history: History, emerged: Mapping[str, Any] | None) -> Iterator[Fact]:
         names = [token_name(told.tokens, at) for at in reads]
         sums = {"before": float(before[reads].sum()), "after": float(after[reads].sum())}
         yield Fact("row", "row.reads", {"answer": told.answer, "reads": names, **sums})
+    yield from _pair(history, layer, head)
+
+
+def _pair(history: History, layer: int, head: int) -> Iterator[Fact]:
+    """The same row in another of the sequences, which differs in one word elsewhere and asks for another token."""
+    told = history.probes[0]
+    found = ((at, word) for at, one in enumerate(history.probes) if (word := _other_word(told, one)) is not None)
+    other, word = next(found, (0, 0))
+    if other == 0:
+        return
+    keys = [told.reads[0], history.probes[other].reads[0]]
+    before, after = row(history, layer, head)[keys], row(history, layer, head, other)[keys]
+    names = [token_name(told.tokens, key) for key in keys]
+    data = {"word": told.tokens[word].text, "other": history.probes[other].tokens[word].text}
+    data |= {"first": names[0], "second": names[1]}
+    if before[0] > before[1] and after[0] < after[1]:
+        shares = {
+            "first_before": before[0],
+            "second_before": before[1],
+            "first_after": after[0],
+            "second_after": after[1],
+        }
+        yield Fact("row", "pair.turns", data | {name: float(share) for name, share in shares.items()})
+        return
+    yield Fact(
+        "row", "pair.stays", data | {"before": float(before[0] / before[1]), "after": float(after[0] / after[1])}
+    )
+    if layer == 0:
+        yield Fact("row", "pair.one_layer", {})
+
+
+def _other_word(a: Probe, b: Probe) -> int | None:
+    """Where the one word stands in which two sequences differ; None where they differ in more, or in what is asked."""
+    if (
+        len(a.tokens) != len(b.tokens)
+        or a.query != b.query
+        or len(a.reads) != 1
+        or len(b.reads) != 1
+        or a.reads == b.reads
+    ):
+        return None
+    differing = [at for at, (x, y) in enumerate(zip(a.tokens, b.tokens, strict=True)) if x.text != y.text]
+    return differing[0] if len(differing) == 1 and differing[0] not in (*a.reads, *b.reads) else None
 
 
 def _ranked(probe: Probe, weights: Floats) -> list[list[Any]]:
@@ -468,11 +532,11 @@ def _reads(emerged: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact("emerged", kind, {"reads": reads, "baseline": baseline})
         if emerged["appeared"] is not None:
             yield Fact("emerged", "appeared", {"step": emerged["appeared"]})
-    if "reason" in emerged["roles"]:
-        role = emerged["roles"]["reason"]
+    if (role := emerged["roles"].get("reason")) is not None:
         layer, head = role["head"]
         data = {"layer": layer, "head": head, "reads": role["reads"][layer][head], "baseline": role["baseline"]}
-        yield Fact("emerged", "reason", data)
+        if data["reads"] > data["baseline"]:
+            yield Fact("emerged", "reason", data)
 
 
 def _cuts(emerged: Mapping[str, Any]) -> Iterator[Fact]:

@@ -29,6 +29,7 @@ __all__ = ["LearnBar", "arrows_said", "binned", "learned", "listed", "over_steps
 
 LEVELS, PLAIN_LEVELS = "▁▂▃▄▅▆▇█", "0123456789"
 MOST_KEYS = 8  # of a row shown as bars
+POINTER = "◀"
 BAR = 24  # cells of the longest bar
 SPARK = 40  # cells of a curve
 
@@ -37,7 +38,7 @@ WORDS = {
     "log_loss": ("loss (log scale)", "손실 (로그)"),
     "accuracy": ("held-out accuracy", "뺀 것의 정확도"),
     "near": ("nearness", "가까움"),
-    "reads": ("weight on the answer's", "답을 정하는 곳의 가중치"),
+    "reads": ("weight on the right token", "맞는 토큰의 가중치"),
     "steps": ("steps", "단계"),
     "before": ("step {n}", "{n}단계"),
     "rest": ("the other {n}", "나머지 {n}개"),
@@ -47,7 +48,7 @@ WORDS = {
     "without": ("accuracy without it", "끊었을 때 정확도"),
     "found": ("W_Q · W_Kᵀ, found", "W_Q · W_Kᵀ, 찾은 것"),
     "given": ("W_Q · W_Kᵀ, written by a person", "W_Q · W_Kᵀ, 사람이 쓴 것"),
-    "answer": ("◀ the answer depends on it", "◀ 답을 정하는 토큰"),
+    "answer": ("{mark} what the answer depends on", "{mark} 답을 정하는 토큰"),
     "name": ("task", "과제"),
     "about": ("what is to be learned", "무엇을 배우는가"),
     "own": ("a task of your own: lines of input<TAB>target", "직접 만든 과제: 입력<탭>답을 한 줄에 하나씩"),
@@ -157,9 +158,11 @@ def _bars(screen: Screen, history: History, emerged: Mapping[str, Any] | None) -
     screen.console.print(Text("  " + screen.fits(head_line), style="dim"), soft_wrap=True)
     for name, before, after, is_read in cells:
         bars = _cells(_bar(screen, before, room), room + 8) + _bar(screen, after, room)
-        mark = "  " + _word("answer", screen.lang) if is_read else ""
+        mark = "  " + POINTER if is_read else ""
         line = f"  {_cells(name, width + 2)}{bars}{mark}".rstrip()
         screen.console.print(Text(screen.fits(line), style="bold" if is_read else ""), soft_wrap=True)
+    if told.reads:
+        screen.say(_word("answer", screen.lang, mark=POINTER), "dim", before="  ")
 
 
 def _bar(screen: Screen, weight: float, room: int) -> str:
