@@ -42,6 +42,7 @@ ALL = [
     TooLargeError(**WORDS, bytes_needed=80_000_000_000),
     OutputError(**WORDS),
     MissingExtra(extra="cli", package="rich"),
+    errors.NoLayer(en="no layer", ko="층이 없습니다"),
 ]
 
 
@@ -67,6 +68,7 @@ def test_python_knows_what_they_are() -> None:
         assert issubclass(kind, base)
     inputs = (ShapeError, UnknownName, ExampleError, SavedFileError, OverflowRefused, TooLargeError)
     assert all(issubclass(kind, InputError) for kind in inputs)
+    assert issubclass(errors.NoLayer, (InputError, IndexError))
 
 
 def test_the_drawing_shows_the_tree() -> None:

@@ -260,6 +260,14 @@ WORDS = {
         "Which reading, of a model that has several: encoder, decoder or cross, or a number from 0.",
         "기록이 여럿인 모델에서 어느 기록: encoder, decoder, cross, 또는 0부터 센 번호.",
     ),
+    "one_reading": (
+        "this is the reading {name!r}; the others: --reading {others}",
+        "이것은 {name!r} 기록입니다. 다른 기록: --reading {others}",
+    ),
+    "reading": (
+        "Which reading, of a model that has several: encoder, decoder or cross, or a number from 0.",
+        "기록이 여럿인 모델에서 어느 기록: encoder, decoder, cross, 또는 0부터 센 번호.",
+    ),
     "stopping": (
         "stopping after this step (Ctrl-C again ends at once) …",
         "이 단계를 마치고 멈춥니다 (Ctrl-C를 다시 누르면 바로 끝냅니다) …",
@@ -624,16 +632,18 @@ def _attend(
 def _write_attended(
     file: IO[str], lang: str, record: Any, stage: str | None, queries: list[int] | None, form: str
 ) -> None:
+    from .layer_numbers import layer_numbers
     from .picture import plain
     from .trace import STAGES, Trace
 
     layers = [record] if isinstance(record, Trace) else list(record)
+    numbers = layer_numbers(record)
     several = ["x", "q", "k", "v", *(one for one in STAGES if one != "weighted_values")]
     stages = [stage] if stage else [*several, *(["weighted_values"] if queries else [])]
     if form == "json":
         is_whole = stage is None and queries is None
         plain.refuse_too_much(layers, ["x", "q", "k", "v"] if is_whole else stages, queries)
-        _dump(file, record.to_json() if is_whole else _stages_json(layers, stages, queries))
+        _dump(file, record.to_json() if is_whole else _stages_json(dict(zip(numbers, layers, strict=True)), stages, queries))
     elif form == "csv":
         file.write(plain.to_csv(record, stages, queries))
     elif form == "markdown":
@@ -643,13 +653,13 @@ def _write_attended(
         if stage is None:
             screen.attended(record, None if queries is None else queries[0], _pair_of(record))
             return
-        for at, one in enumerate(layers):
+        for at, one in zip(numbers, layers, strict=True):
             if len(layers) > 1:
                 screen.title(screen.word("layer", n=at))
             screen.stage(one, stage, None if queries is None else queries[0], whole=True, only=queries is not None)
 
 
-def _stages_json(layers: Sequence[Any], stages: Sequence[str], queries: list[int] | None) -> Any:
+def _stages_json(layers: Mapping[int, Any], stages: Sequence[str], queries: list[int] | None) -> Any:
     from .picture.grids import grids_of
 
     def entry(at: int, one: Any) -> dict[str, Any]:
@@ -662,7 +672,7 @@ def _stages_json(layers: Sequence[Any], stages: Sequence[str], queries: list[int
             ],
         }  # fmt: skip
 
-    return {"format": "jumok-stages", "version": 1, "layers": [entry(at, one) for at, one in enumerate(layers)]}
+    return {"format": "jumok-stages", "version": 1, "layers": [entry(at, one) for at, one in layers.items()]}
 
 
 def _explain(
@@ -969,6 +979,7 @@ def _mask(text: str) -> Any:
 
 
 def _layer_of(record: Any, layer: str | None) -> Any:
+    from .layer_numbers import layer_place
     from .trace import Trace
 
     if layer is None:

@@ -5,6 +5,7 @@
     JumokError
     ├── InputError (also ValueError)      what was given does not fit
     │   ├── ShapeError                    two arrays disagree about an axis
+    │   ├── NoLayer (also IndexError)     a layer that a record does not hold
     │   ├── UnknownName                   a token, stage, language, dimension or example that is not there
     │   ├── ExampleError                  an example file; carries line and column
     │   ├── SavedFileError                a saved file: truncated, foreign, hostile, or of a later version
@@ -24,6 +25,7 @@ __all__ = [
     "InputError",
     "JumokError",
     "MissingExtra",
+    "NoLayer",
     "UnknownName",
     "OutputError",
     "OverflowRefused",
@@ -68,6 +70,10 @@ def _rebuilt(kind: type[JumokError], args: tuple[object, ...], state: dict[str, 
 
 class InputError(JumokError, ValueError):
     """What was given does not fit."""
+
+
+class NoLayer(InputError, IndexError):
+    """A record holds no such layer, or none at all."""
 
 
 class ShapeError(InputError):

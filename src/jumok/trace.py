@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .door import Floats, check_axes, check_numbers, frozen, in_numpy, measured, tiles
-from .errors import InputError, TooLargeError
+from .errors import InputError, NoLayer, TooLargeError, UnknownName
 from .path import STAGES, Rule, Steps
 from .path.described import Described, described, restored
 from .path.positions import Rotary
@@ -38,10 +38,12 @@ __all__ = [
     "as_tokens",
     "frozen",
     "layers_of",
+    "no_layer",
     "token_index",
     "unknown_name",
 ]
 
+MOST_TOLD = 4  # things that were seen instead of attention
 MOST_BYTES = 256 * 2**20  # a whole table beyond this is refused; parts of it are not
 
 
@@ -306,12 +308,35 @@ class Trace:
     def index(self, token: int | str | Token) -> int:
         """The position of a query token, by position or text; the second of two equal ones is ``word#2``.
 
+        A text is the token as it is spelled; of a model also as it is shown, ``it`` for ``Ġit``.
+
         >>> import numpy as np
         >>> one = np.ones((1, 3, 1))
         >>> Trace(tokens=["a", "b", "a"], q=one, k=one, v=one).index("a#2")
         2
         """
-        return token_index(self.tokens, token)
+        return self._found(self.tokens, token)
+
+    def key_index(self, token: int | str | Token) -> int:
+        """As ``index``, among the tokens that are read."""
+        return self._found(self.read_tokens, token)
+
+    def _found(self, tokens: Sequence[Token], token: Any) -> int:
+        """By the tokenizer's spelling; where none is written so, and a model was read, by the name that is shown."""
+        try:
+            return token_index(tokens, token)
+        except UnknownName:
+            names = self._names(tokens)
+            if names is None or any(one.text == str(token) for one in tokens):  # it stands more than once
+                raise
+        return token_index([Token(name) for name in names], token)
+
+    def _names(self, tokens: Sequence[Token]) -> list[str] | None:
+        """What a person calls the tokens of a model's tokenizer; None of another record."""
+        from .labels import names_of
+
+        sentence = self.source.details.get("sentence") if tokens is self.tokens else None
+        return names_of(tokens, sentence) if self.source.kind == "model" else None
 
     # files ------------------------------------------------------------------------------------
 
@@ -376,7 +401,10 @@ class Reading(Sequence[Trace]):
     @overload
     def __getitem__(self, layer: slice) -> tuple[Trace, ...]: ...
     def __getitem__(self, layer: int | slice) -> Trace | tuple[Trace, ...]:
-        return self.layers[layer]
+        try:
+            return self.layers[layer]
+        except IndexError:
+            raise no_layer(self, layer) from None
 
     def __len__(self) -> int:
         return len(self.layers)
@@ -410,6 +438,25 @@ class Reading(Sequence[Trace]):
 
     def __repr__(self) -> str:
         return f"Reading({len(self)} layers, {len(self.tokens)} tokens, from {self.source.kind})"
+
+
+def no_layer(reading: Reading, at: Any = None) -> NoLayer:
+    """The refusal of a place that a Reading does not have; of an empty one, with what was seen instead of attention."""
+    n = len(reading.layers)
+    if n:
+        return NoLayer(
+            en=f"the layers of this reading are reading[0] to reading[{n - 1}], got reading[{at!r}].",
+            ko=f"이 기록의 층은 reading[0]부터 reading[{n - 1}]까지인데 reading[{at!r}]이(가) 왔습니다.",
+        )
+    told = reading.source.details
+    parts: list[tuple[str, str]] = [(one["en"], one["ko"]) for one in told.get("notes", [])]
+    parts += [(f"{one['module']}: {one['en']}", f"{one['module']}: {one['ko']}") for one in told.get("refused", [])]
+    parts += [2 * (f"{one['module'] or '-'}: {one['what']} ({one['why']})",) for one in told.get("seen", [])]
+    en, ko = ("; ".join(part[at] for part in parts[:MOST_TOLD]) for at in (0, 1))
+    return NoLayer(
+        en=f"this reading holds no layer: no attention was read.{f' Seen: {en}' if en else ''}",
+        ko=f"이 기록에는 층이 없습니다. 읽은 어텐션이 없습니다.{f' 본 것: {ko}' if ko else ''}",
+    )
 
 
 def layers_of(record: Trace | Reading) -> tuple[Trace, ...]:

@@ -8,7 +8,7 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "jumok"
 
-WAIST = {"door", "errors", "files", "history", "path", "saved", "tokens", "trace", "words"}
+WAIST = {"door", "errors", "files", "history", "labels", "layer_numbers", "path", "saved", "tokens", "trace", "words"}
 MAKERS = {"nn", "sources"}
 READERS = {"explanation", "lessons", "measurement", "picture"}
 DOORS = {
@@ -34,6 +34,8 @@ MAY_USE = {
     "trace": WAIST,
     "saved": WAIST,
     "history": WAIST,
+    "labels": WAIST,
+    "layer_numbers": WAIST,
     "variants": {"errors", "path"},
     **dict.fromkeys(MAKERS, WAIST | MAKERS),
     **dict.fromkeys(READERS, WAIST | READERS),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..history import History
+from ..layer_numbers import layer_numbers, layer_place
 from ..picture.labels import labels, readable
 from ..tokens import position
 from ..trace import Reading, Token, Trace, layers_of, no_layer
@@ -191,10 +192,24 @@ def explain(
     return Explanation(tuple(facts), layers_of(trace)[0].tokens[at].text, lang, first.source.details.get("meaning", {}))
 
 
+def _numbered(trace: Trace | Reading) -> str:
+    """The numbers of the layers, as text: 0 to 5, or 3, 5."""
+    numbers = layer_numbers(trace)
+    whole = numbers == tuple(range(len(numbers)))
+    return f"0–{numbers[-1]}" if whole else ", ".join(map(str, numbers))
+
+
+def _numbered_as(trace: Trace | Reading, facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Facts whose layer, a place in the record so far, is the number that it goes by."""
+    numbers = layer_numbers(trace)
+    for fact in facts:
+        yield fact if fact.layer is None else replace(fact, layer=numbers[fact.layer])
+
+
 def _told(trace: Trace | Reading, at: int, pair: Reading | None, layer: int | None, head: Head) -> Iterator[Fact]:
     """The facts of all layers and heads, or of the one that is asked for or chosen."""
     layers = layers_of(trace)
-    of = range(len(layers)) if layer is None else [position("layer", "층", layer, len(layers))]
+    of = range(len(layers)) if layer is None else [layer_place(trace, layer)]
     n_heads = sum(layers[one].n_heads for one in of)
     if head is None and n_heads > MOST_HEADS:
         chosen, only, kind, data = _chosen(layers, of, at)
@@ -245,7 +260,8 @@ def _of_reading(reading: Reading, at: int, pair: Reading | None) -> Iterator[Fac
     last = len(reading) - 1
     facts = [fact for layer, one in enumerate(reading) for fact in _facts(one, at, layer)]
     yield from (fact for fact in facts if fact.section not in ONCE)
-    yield from facts_of_layers(reading, at, pair) if last > 0 else ()
+    is_whole = layer_numbers(reading) == tuple(range(len(reading)))  # it speaks of the first layer of all
+    yield from facts_of_layers(reading, at, pair) if last > 0 and is_whole else ()
     yield from _without_layer(fact for fact in facts if fact.section in ONCE and fact.layer == last)
 
 

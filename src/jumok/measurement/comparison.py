@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, TooLargeError
-from ..tokens import Token, position, token_index
+from ..tokens import Token, position
 from ..trace import MOST_BYTES, Reading, Trace, layers_of
 from ..words import language
 from .alignment import common
@@ -269,7 +269,7 @@ def _given(pairs: Any, a: Trace, b: Trace) -> tuple[Pair, ...]:
             en=f"pairs expects pairs of tokens such as [(0, 0), ('cat', 'dog')], got {pairs!r}.",
             ko=f"pairs에는 [(0, 0), ('cat', 'dog')]처럼 토큰 쌍의 목록이 필요한데 {pairs!r}이(가) 왔습니다.",
         ) from None
-    found = [(token_index(a.tokens, one), token_index(b.tokens, other)) for one, other in listed]
+    found = [(a.index(one), b.index(other)) for one, other in listed]
     for side in (0, 1):
         places = [pair[side] for pair in found]
         twice = next((at for at in places if places.count(at) > 1), None)

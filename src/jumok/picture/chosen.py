@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import InputError, JumokError
 from ..history import History
-from ..tokens import position, token_index, unknown_name
+from ..tokens import position, unknown_name
 from ..trace import Reading, Trace, layers_of
 from ..words import language
 from .grids import SHOWN
@@ -199,7 +199,7 @@ _CHECKED: dict[str, Callable[[Records, Choice, Any], Any]] = {
     "layer": _place("layer", "층"),
     "head": _place("head", "헤드"),
     "query": lambda records, choice, value: _layer(records, choice).index(value),
-    "key": lambda records, choice, value: token_index(_layer(records, choice).read_tokens, value),
+    "key": lambda records, choice, value: _layer(records, choice).key_index(value),
     "stage": _one_of("stage", "단계", SHOWN),
     "lang": lambda _records, _choice, value: language(value),
     "view": _view,

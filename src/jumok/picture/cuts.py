@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import InputError
+from ..layer_numbers import layer_numbers
 from ..trace import Reading, Trace, layers_of
 
 __all__ = ["carried", "refuse_cuts"]
@@ -27,7 +28,7 @@ def carried(cuts: Any, record: Trace | Reading, document: int = 0) -> list[dict[
     Errors: ``InputError`` for what is no cut, a cut of another reading, or numbers that are not finite.
     """
     given = [] if cuts is None else list(cuts) if isinstance(cuts, (list, tuple)) else [cuts]
-    return [{"document": document, **_told(_plain(cut), layers_of(record))} for cut in given]
+    return [{"document": document, **_told(_plain(cut), record)} for cut in given]
 
 
 def refuse_cuts(cuts: Any) -> None:
@@ -49,9 +50,11 @@ def _plain(cut: Any) -> Mapping[str, Any]:
     )
 
 
-def _told(plain: Mapping[str, Any], layers: tuple[Trace, ...]) -> dict[str, Any]:
-    query, key = plain["at"]
-    if not _is_of(layers, plain["layer"], plain["head"], query, key, plain["weight"]):
+def _told(plain: Mapping[str, Any], record: Trace | Reading) -> dict[str, Any]:
+    """A cut; ``layer`` is the place of its layer in the record, as everywhere in a page."""
+    numbers, layers, (query, key) = layer_numbers(record), layers_of(record), plain["at"]
+    layer = numbers.index(plain["layer"]) if plain["layer"] in numbers else None
+    if layer is None or not _is_of(layers[layer], plain["head"], query, key, plain["weight"]):
         raise InputError(
             en=f"this cut (layer {plain['layer']}, head {plain['head']}) is of another reading: the weight that was cut is not "
             f"there. Show the whole reading whose cut it is (of several readings: reading.cut(…, reading=1)).",
@@ -60,7 +63,8 @@ def _told(plain: Mapping[str, Any], layers: tuple[Trace, ...]) -> dict[str, Any]
         )
     texts = [token["text"] for token in plain["tokens"]]
     found = {
-        **{name: plain[name] for name in ("layer", "head", "weight", "way", "kind")},
+        "layer": layer,
+        **{name: plain[name] for name in ("head", "weight", "way", "kind")},
         "query": query,
         "key": key,
         **{f"{name}_text": None if plain[name] is None else plain[name]["text"] for name in ("query", "key")},
@@ -75,14 +79,9 @@ def _told(plain: Mapping[str, Any], layers: tuple[Trace, ...]) -> dict[str, Any]
     return found
 
 
-def _is_of(
-    layers: tuple[Trace, ...], layer: int, head: int, query: int | None, key: int | None, weight: float | None
-) -> bool:
-    """Whether the weight that was cut stands in this record, where it was cut."""
-    if layer >= len(layers) or head >= layers[layer].n_heads:
-        return False
-    trace = layers[layer]
-    if (query or 0) >= trace.n_queries or (key or 0) >= trace.n_keys:
+def _is_of(trace: Trace, head: int, query: int | None, key: int | None, weight: float | None) -> bool:
+    """Whether the weight that was cut stands in this layer, where it was cut."""
+    if head >= trace.n_heads or (query or 0) >= trace.n_queries or (key or 0) >= trace.n_keys:
         return False
     if key is None or weight is None:
         return True

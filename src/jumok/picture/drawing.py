@@ -18,6 +18,7 @@ from typing import Any
 from ..errors import InputError, TooLargeError
 from ..explanation.explanation import default_token
 from ..files import refuse_nameless, write_whole
+from ..layer_numbers import layer_numbers, layer_place
 from ..measurement.comparison import Comparison
 from ..tokens import position
 from ..trace import Reading, Token, Trace, layers_of, unknown_name
@@ -165,8 +166,8 @@ class Picture:
         stages, queries, head = self.tables()
         if isinstance(self.thing, Run):
             return curves.to_csv(self.thing.history)
-        first = 0 if self.kind == "heads" else self.choice.layer
-        return plain.to_csv(self.drawn(), stages, queries, head, first)
+        one = None if self.kind == "heads" else layer_numbers(self.thing)[self.choice.layer]
+        return plain.to_csv(self.drawn(), stages, queries, head, one)
 
     def tables(self) -> tuple[list[str], list[int] | None, int | None]:
         """The stages, queries and head that the picture shows."""
@@ -328,7 +329,7 @@ def _choice(thing: Any, kind: str, stage: Any, layer: Any, head: Any, query: Any
         _refuse_together(query is None, "query", kind)
         return _most_changed(thing, layer, head)
     layers = layers_of(thing)
-    at = len(layers) - 1 if layer is None else position("layer", "층", layer, len(layers))
+    at = len(layers) - 1 if layer is None else layer_place(thing, layer)
     one = layers[at]
     chosen = 0 if head is None else position("head", "헤드", head, one.n_heads)
     stage = stage or "weights"
@@ -470,7 +471,7 @@ def _under(thing: Thing, kind: str, choice: Choice, lang: str) -> str:
         grid = heat.one_grid(trace, choice.stage, choice.head, choice.query or 0)
         parts.append(heading(trace, replace(grid, head=None, query=None), lang))  # which ones are told below
     if len(layers) > 1:
-        parts.append(say("layer", lang, n=choice.layer))
+        parts.append(say("layer", lang, n=layer_numbers(thing)[choice.layer]))
     if trace.n_heads > 1:
         parts.append(say("head", lang, n=choice.head))
     if choice.query is not None and kind != "strip":

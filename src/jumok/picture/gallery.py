@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..layer_numbers import layer_numbers
 from ..measurement.comparison import Comparison
 from ..trace import Reading, Trace, layers_of
 from .captions import say
@@ -25,7 +26,8 @@ def heads_gallery(record: Reading | Trace, lang: str, theme: Theme) -> tuple[Pan
     """A row for each layer, a column for each head."""
     layers = layers_of(record)
     side = 72.0 if max(layer.n_heads for layer in layers) <= 12 else 52.0
-    left = width_of(say("layer", lang, n=len(layers) - 1), 10.5) + 10
+    numbers = layer_numbers(record)
+    left = width_of(say("layer", lang, n=numbers[-1]), 10.5) + 10
     step, top = side + 8, 20.0
     n_columns = max(layer.n_heads for layer in layers)
     nodes: list[Any] = [
@@ -35,7 +37,7 @@ def heads_gallery(record: Reading | Trace, lang: str, theme: Theme) -> tuple[Pan
     one_by_one = sum(layer.n_heads * layer.n_queries * layer.n_keys for layer in layers) <= MOST_CELLS
     for at, layer in enumerate(layers):
         y = top + at * step
-        nodes.append(Text(say("layer", lang, n=at), left - 6, y + side / 2 + 4, 10.5, css(theme.dim), "end"))
+        nodes.append(Text(say("layer", lang, n=numbers[at]), left - 6, y + side / 2 + 4, 10.5, css(theme.dim), "end"))
         for head, values in enumerate(pooled(layer, MOST_PIXELS)):
             draw = _squares if one_by_one else image
             drawn = draw(values, left + head * step, y, side, side, theme)

@@ -19,6 +19,10 @@ THEME_NAMES = ("light", "dark")
 
 def no_record(verb: str, thing: Any) -> InputError:
     """The refusal of what is nothing to look at."""
+    from ..trace import Reading, no_layer
+
+    if isinstance(thing, Reading) and not thing.layers:
+        return no_layer(thing)
     name = type(thing).__name__
     return InputError(
         en=f"{verb} expects a Trace, a Reading with layers, a Comparison or an Example, got {name}. "

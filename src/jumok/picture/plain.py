@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..explanation.facts import scale_steps
 from ..explanation.phrases import STAGE_PHRASES
+from ..layer_numbers import layer_numbers
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, number, shown
 from .grids import Grid, grids_of, pared
@@ -43,7 +44,7 @@ def to_markdown(
     layers = layers_of(trace)
     if most is None:
         refuse_too_much(layers, stages, queries, head)
-    for at, one in enumerate(layers):
+    for at, one in zip(layer_numbers(trace), layers, strict=True):
         if len(layers) > 1:
             lines += [f"## Layer {at}" if lang == "en" else f"## {at}층", ""]
         for stage in stages:
@@ -166,13 +167,13 @@ def to_csv(
     stages: Iterable[str],
     queries: list[int] | None = None,
     head: int | None = None,
-    first_layer: int = 0,
+    layer: int | None = None,
 ) -> str:
     """The stages as CSV in long form, one number a line, every digit; tokens exactly as they are.
 
     Columns: layer, head, stage, query, query_token, key, key_token, dimension, value. Positions count from 0.
 
-    head : one, where a stage has several; None for all;  first_layer : the number of the first layer written
+    head : one, where a stage has several; None for all;  layer : the number that a Trace goes by; None for 0
 
     Errors: ``InputError`` beyond 5 million numbers.
     """
@@ -181,8 +182,8 @@ def to_csv(
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEADER)
-    layers = layers_of(trace)
-    for at, one in enumerate(layers, start=first_layer):
+    numbers = layer_numbers(trace) if layer is None else (layer,)
+    for at, one in zip(numbers, layers_of(trace), strict=True):
         for stage in stages:
             for grid in _grids(one, stage, queries, head):
                 _csv_grid(writer, at, grid, one)

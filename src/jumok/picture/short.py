@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..explanation.explanation import default_token
+from ..layer_numbers import layer_numbers
 from ..measurement.comparison import Comparison
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, number
@@ -63,7 +64,7 @@ def _near(trace: Trace) -> list[int]:
 def head_rows(thing: Trace | Reading) -> list[list[str]]:
     """Every head: the mean entropy of its rows, and their weight on the first token and on the one before."""
     rows = []
-    for at, layer in enumerate(layers_of(thing)):
+    for at, layer in zip(layer_numbers(thing), layers_of(thing), strict=True):
         found = summary(layer.steps, 1)
         numbers = zip(found.entropy, found.first, found.previous, strict=True)
         rows += [[str(at), str(head), *(number(float(a)) for a in three)] for head, three in enumerate(numbers)]

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from ..explanation.explanation import default_token, explain
 from ..explanation.phrases import STAGE_PHRASES
+from ..layer_numbers import layer_numbers
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, by_language, number, shown
 from .grids import Grid, grids_of, pared
@@ -151,7 +152,7 @@ class Screen:
         """
         layers = layers_of(trace)
         self.head(layers)
-        for at, one in enumerate(layers):
+        for at, one in zip(layer_numbers(trace), layers, strict=True):
             if len(layers) > 1:
                 self.title(self.word("layer", n=at))
             self._stages(one, default_token(one) if focus is None else focus)

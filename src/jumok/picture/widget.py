@@ -17,6 +17,7 @@ from typing import Any
 
 from ..errors import InputError, JumokError, MissingExtra
 from ..history import History
+from ..layer_numbers import layer_numbers
 from ..tokens import position
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, language, preferred_language
@@ -114,7 +115,8 @@ class Widget(anywidget.AnyWidget):
                 ko="이 화면 뒤에는 다시 실행할 모델이 없습니다.",
             )
         layer, head, query, key = (content.get(name) for name in ("layer", "head", "query", "key"))
-        made = self._cutter(layer, head, query, key, content.get("renormalise") is True)  # type: ignore[arg-type]
+        number = layer_numbers(self._records[0])[position("layer", "층", layer, len(layers_of(self._records[0])))]
+        made = self._cutter(number, head, query, key, content.get("renormalise") is True)  # type: ignore[arg-type]
         [cut] = carried(made, self._records[0])
         self.cuts = [*(one for one in self.cuts if _place(one) != _place(cut)), cut]
         return {"cut": cut}
