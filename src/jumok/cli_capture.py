@@ -12,14 +12,18 @@ from typing import Any
 from . import cli
 from .errors import InputError
 from .files import refuse_nameless
+from .layer_numbers import layer_numbers, layer_place
 from .tokens import Token, token_index
 
 __all__ = ["capture_text", "compare_texts"]
 
 DRAWN = (".html", ".svg", ".png", ".md", ".csv")
 DTYPES = ("float32", "float16", "bfloat16")
+MOST_LAYERS = 100_000
+MOST_NAMED = 6  # readings in a message
 N_CUTS = 3  # that a page gets where none is asked for
 LONG_S, VERY_LONG_S = 10.0, 60.0
+Cut = tuple[int, int, str | None, str | None]  # layer, head, query and key as texts
 
 
 def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Mapping[str, Any]) -> None:
@@ -34,9 +38,11 @@ def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Ma
     }  # fmt: skip
     layer, head = (cli._place(f"--{name}", asked[name]) for name in ("layer", "head"))
     wanted = [_cut_of(one) for one in asked["cut"]]
+    _refuse_renormalise(asked["renormalise"], wanted)
     start = time.monotonic()
-    reading = _captured(asked["model"], text, options)
+    reading = _reading_of(_captured(asked["model"], text, options), asked["reading"])
     took = time.monotonic() - start
+    layer = layer_numbers(reading)[-1] if layer is None and head is not None else layer
     _refuse_place(reading, layer, head)
     cuts = [_cut(reading, one, asked["renormalise"]) for one in wanted]
     if output is not None:
@@ -52,6 +58,11 @@ def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Ma
     if cuts:
         screen.title(words("cut", lang))
         screen.entries([(len(cuts) > 1, cut.text(lang)) for cut in cuts])
+
+
+def _reading_of(captured: Any, name: str | None) -> Any:
+    """The reading that is asked for by name or number; where none is, the one whose layers are shown."""
+    return captured.choose(captured.main if name is None else name)
 
 
 def _captured(model: str, text: str, options: dict[str, Any]) -> Any:
@@ -102,6 +113,10 @@ def _write(lang: str, reading: Any, output: str, suffix: str, cuts: list[Any] | 
     else:
         reading.save(output)
     cli._tell(cli._("saved", lang, path=output))
+    others = [name for name in reading.names if name != reading.main]
+    if others:
+        some = ", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
+        cli._tell(cli._("one_reading", lang, name=reading.main, others=some))
 
 
 def _told(reading: Any, cuts: list[Any]) -> dict[str, Any]:
@@ -115,6 +130,8 @@ def _told(reading: Any, cuts: list[Any]) -> dict[str, Any]:
         "format": "jumok-capture",
         "version": 1,
         "source": reading.source.to_json(),
+        "reading": reading.main,
+        "readings": list(reading.names),
         "layers": [layer.source.to_json() for layer in reading],
         "tokens": [dataclasses.asdict(token) for token in reading.tokens],
         "unreadable": unreadable(reading, reading.unknown),
@@ -144,18 +161,17 @@ def _layers(text: str | None) -> Collection[int] | None:
     """0-5 or 0,3,5."""
     if text is None:
         return None
-    found: list[int] = []
+    found: set[int] = set()
     for part in text.split(","):
-        first, dash, last = part.partition("-")
-        low = cli._whole("--layers", first)
-        high = cli._whole("--layers", last) if dash else low
-        if high < low:
+        ends = re.fullmatch(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?", part, re.ASCII)
+        low, high = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
+        if high < low or high >= MOST_LAYERS:
             raise InputError(
-                en=f"--layers expects 0-5 or 0,3,5, the smaller number first; got {text!r}.",
-                ko=f"--layers에는 0-5나 0,3,5처럼 작은 수부터 써야 하는데 {text!r}이(가) 왔습니다.",
+                en=f"--layers expects 0-5 or 0,3,5, the smaller number first; got {text!r:.80}.",
+                ko=f"--layers에는 0-5나 0,3,5처럼 작은 수부터 써야 하는데 {text!r:.80}이(가) 왔습니다.",
             )
-        found += range(low, high + 1)
-    return found
+        found.update(range(low, high + 1))
+    return sorted(found)
 
 
 def _dtype(text: str | None) -> str | None:
@@ -166,7 +182,7 @@ def _dtype(text: str | None) -> str | None:
     raise unknown_name("value of --dtype", "--dtype 값", text, DTYPES)
 
 
-def _cut_of(text: str) -> tuple[int, int, str | None, str | None]:
+def _cut_of(text: str) -> Cut:
     """L.H, L.H:query or L.H:query>key."""
     found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(?::(.+?)(?:>(.+))?)?", text)
     if found is None:
@@ -177,22 +193,41 @@ def _cut_of(text: str) -> tuple[int, int, str | None, str | None]:
     return int(found[1]), int(found[2]), found[3], found[4]
 
 
-def _cut(reading: Any, wanted: tuple[int, int, str | None, str | None], renormalise: bool) -> Any:
+def _cut(reading: Any, wanted: Cut, renormalise: bool) -> Any:
     layer, head, query, key = wanted
-    _refuse_place(reading, layer, head)
+    _refuse_place(reading, layer, head, "--cut")
     asks = None if query is None else _token(reading, query)
-    read = None if key is None else _token(reading, key)
+    read = None if key is None else _key(reading, key)
     return reading.cut(layer, head, asks, read, renormalise=renormalise)
 
 
-def _refuse_place(reading: Any, layer: int | None, head: int | None) -> None:
-    n_layers, n_heads = len(reading), reading[0].n_heads
-    for name, at, n in (("layer", layer, n_layers), ("head", head, n_heads)):
-        if at is not None and at >= n:
-            raise InputError(
-                en=f"--{name} expects 0 to {n - 1}, got {at}.",
-                ko=f"--{name}에는 0부터 {n - 1}까지 쓸 수 있는데 {at}이(가) 왔습니다.",
-            )
+def _refuse_place(reading: Any, layer: int | None, head: int | None, where: str | None = None) -> None:
+    """Refuse a layer or head that is not there.
+
+    where : the option that both come from; None for --layer and --head
+    """
+    said = ("--layer", "--layer") if where is None else (f"{where}: the layer", f"{where}의 층")
+    place = 0 if layer is None else layer_place(reading, layer, *said)
+    n = reading[place].n_heads if layer is not None else min(one.n_heads for one in reading)
+    if head is not None and head >= n:
+        name = f"{where}: the head" if where else "--head"
+        name_ko = f"{where}의 헤드" if where else "--head"
+        raise InputError(
+            en=f"{name} expects 0 to {n - 1}, got {head}.",
+            ko=f"{name_ko}에는 0부터 {n - 1}까지 쓸 수 있는데 {head}이(가) 왔습니다.",
+        )
+
+
+def _refuse_renormalise(renormalise: bool, wanted: Sequence[Cut]) -> None:
+    """--renormalise says how one weight is cut."""
+    without = next((one for one in wanted if one[3] is None), None)
+    if renormalise and (without is not None or not wanted):
+        what = "" if without is None else f", and {without[0]}.{without[1]} is not one"
+        what_ko = "" if without is None else f" {without[0]}.{without[1]}은(는) 가중치 하나가 아닙니다."
+        raise InputError(
+            en=f"--renormalise goes with --cut of one weight, such as --cut '3.1:it>cat'{what}.",
+            ko=f"--renormalise는 가중치 하나를 끊는 --cut(예: --cut '3.1:it>cat')과 함께 씁니다.{what_ko}",
+        )
 
 
 def _token(reading: Any, text: str) -> int:
@@ -207,6 +242,15 @@ def _token(reading: Any, text: str) -> int:
         except InputError:
             pass
         raise
+
+
+def _key(reading: Any, text: str) -> int:
+    """As ``_token``, where another sequence is read one of its tokens."""
+    if reading[0].key_tokens is None:
+        return _token(reading, text)
+    place = re.sub(r"^#(?=\d+$)", "", text)
+    at: int = reading[0].key_index(int(place) if place.isascii() and place.isdigit() else text)
+    return at
 
 
 # two texts ----------------------------------------------------------------------------------------
@@ -227,7 +271,7 @@ def compare_texts(
     from .verbs import capture
 
     _quiet()
-    loaded, tokenizer = load_model(model)
+    loaded, tokenizer, _ = load_model(model)
     first, second = (readable(capture(loaded, text, tokenizer)) for text in texts)
     pairs = _pairs(first, second)
     found = compare(first, second, pairs=pairs)

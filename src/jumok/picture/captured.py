@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..layer_numbers import layer_numbers, layer_place
 from ..measurement.comparison import Comparison
 from ..measurement.first_look import PLACES, Arrow, HeadLook, arrows, head_looks
 from ..measurement.noise import HeadShift, NeutralEdit
@@ -21,6 +22,7 @@ __all__ = ["captured", "shifted", "strongest", "unreadable", "words"]
 
 N_HEADS, N_ARROWS, N_SHIFTS, N_KEYS = 3, 10, 6, 3
 MOST_TOKENS = 60
+MOST_READINGS = 8
 SINK = 0.3  # Gu et al. 2025: a head is a sink head where it puts more than this on the first token
 
 WORDS = {
@@ -40,7 +42,11 @@ WORDS = {
     "kept": ("Kept: {size} (q, k and v).", "보관한 크기: {size} (q, k, v)."),
     "refused": ("Refused: {module}: {why}", "거절한 층: {module}: {why}"),
     "seen": ("Seen and not read: {module}: {what} ({why})", "보았지만 읽지 않은 것: {module}: {what} ({why})"),
-    "stacks": ("Other readings: {names}", "다른 기록: {names}"),
+    "note": ("Note: {text}", "알림: {text}"),
+    "stacks": (
+        "This is the reading {name!r}. Others (layers × tokens), each with --reading NAME: {names}",
+        "이것은 {name!r} 기록입니다. 다른 기록(층 × 토큰)은 --reading 이름: {names}",
+    ),
     "unknown": (
         "This model cannot read this text: {share} of its tokens stand for text that its vocabulary does not know ([UNK]). "
         "What follows is about them, not about your sentence.",
@@ -173,10 +179,19 @@ def _what(screen: Screen, reading: Any) -> None:
         screen.say(words("refused", lang, module=one.module, why=one.why_ko if lang == "ko" else one.why_en))
     for one in reading.seen:
         screen.say(words("seen", lang, module=one.module, what=one.what, why=one.why))
-    others = [one for one in reading.readings if one.layers is not reading.layers]
+    for note in reading.source.details.get("notes", []):
+        screen.say(words("note", lang, text=note[lang]))
+    others = [at for at, name in enumerate(reading.names) if name != reading.main]
     if others:
-        named = ", ".join(f"{one.source.details['stack']} ({len(one)} × {one[0].n_queries})" for one in others)
-        screen.say(words("stacks", lang, names=named))
+        named = ", ".join(_named(reading, at) for at in others[:MOST_READINGS])
+        more = f", {words('more', lang, n=len(others) - MOST_READINGS)}" if len(others) > MOST_READINGS else ""
+        screen.say(words("stacks", lang, name=reading.main, names=named + more))
+
+
+def _named(reading: Any, at: int) -> str:
+    """What a reading is called, and its layers and tokens."""
+    one = reading.readings[at]
+    return f"{reading.names[at]} ({len(one)} × {one[0].n_queries})"
 
 
 def _tokens(screen: Screen, reading: Any) -> None:
@@ -212,13 +227,13 @@ def _arrows(screen: Screen, reading: Any, layer: int | None, head: int | None) -
     lang, named = screen.lang, names(reading)
     one = layer is not None or head is not None
     if one:
-        layer, head = len(reading) - 1 if layer is None else layer, 0 if head is None else head
+        layer, head = layer_numbers(reading)[-1] if layer is None else layer, 0 if head is None else head
     found = arrows(reading, N_ARROWS, layer, head, {0}) if one else strongest(reading, N_ARROWS)
     screen.title(words("arrows_of", lang, layer=layer, head=head) if one else words("arrows", lang))
     for arrow in found:
         query, key = (
             token_name([Token(text) for text in texts], at)
-            for texts, at in ((named, arrow.query), (names_of_keys(reading[arrow.layer], named), arrow.key))
+            for texts, at in ((named, arrow.query), (names_of_keys(reading[layer_place(reading, arrow.layer)], named), arrow.key))
         )
         screen.entries([(True, f"L{arrow.layer}H{arrow.head}  {query} → {key}  {number(arrow.weight)}")])
     if not found:

@@ -356,3 +356,157 @@ def test_a_text_without_a_tokenizer_is_refused():
 def test_layers_that_are_not_there_are_refused():
     with pytest.raises(InputError, match=r"layers expects some of 0 to 1, got \[5\]"):
         jumok.capture(bert(), CAT, word_pieces(), layers=[5])
+
+
+# several readings, some layers, none ----------------------------------------------------------------
+
+
+def sequences(n=2):
+    """A with-block over a batch of n sequences."""
+    model, x = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(n, 3, 8)
+    with torch.no_grad(), jumok.capture() as reading:
+        model(x, x, x)
+    return reading
+
+
+def both_sides(**options):
+    return jumok.capture(bart(), "the cat sat", of_transformers(word_pieces(), **MARKS), target="it was", **options)
+
+
+def test_each_side_of_a_model_can_be_chosen():
+    reading = both_sides()
+    assert reading.names == ("encoder", "decoder", "cross")
+    assert reading.main == "encoder"
+    for name, n_queries, n_keys in (("encoder", 5, 5), ("decoder", 5, 5), ("cross", 5, 5)):
+        chosen = reading.choose(name)
+        assert chosen.layers == reading.readings[reading.names.index(name)].layers
+        assert (chosen[0].n_queries, chosen[0].n_keys) == (n_queries, n_keys)
+        assert chosen.source.details["side"] == name
+        assert f"{name!r} of 3 readings" in repr(chosen)
+        assert chosen.cut(1, 0).changes == reading.cut(1, 0, reading=name).changes
+    assert reading.choose(2).main == reading.choose("2").main == "cross"
+    assert reading.main == "encoder"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("heads", "unknown reading 'heads'"), ("3", "unknown reading '3'"), (3, "from 0 to 2"), (True, "from 0 to 2")],
+)
+def test_a_reading_that_is_not_there_cannot_be_chosen(name, said):
+    with pytest.raises(InputError, match=said):
+        both_sides().choose(name)
+
+
+@pytest.mark.parametrize("made", [sequences, both_sides])
+def test_a_file_holds_one_reading_and_never_leaves_others_out_in_silence(made, tmp_path):
+    reading = made()
+    with pytest.raises(
+        InputError, match=rf"holds {len(reading.readings)} readings .*Save each: reading\.choose\("
+    ) as told:
+        reading.save(tmp_path / "all.safetensors")
+    assert f"기록이 {len(reading.readings)}개" in told.value.ko
+    assert not list(tmp_path.iterdir())
+    for name in reading.names:
+        reading.choose(name).save(tmp_path / f"{name}.safetensors")
+        assert jumok.load(tmp_path / f"{name}.safetensors").layers == reading.choose(name).layers
+
+
+def test_a_page_is_drawn_not_saved(tmp_path):
+    with pytest.raises(InputError, match=r"a \.html file is drawn, not saved: jumok\.draw\(reading\)\.save\(") as told:
+        sequences(1).save("a.html")
+    assert "그립니다" in told.value.ko
+
+
+def test_layers_keep_their_numbers():
+    model = bert(num_hidden_layers=4)
+    reading = jumok.capture(model, CAT, word_pieces(), layers=[1, 3])
+    assert [layer.source.layer for layer in reading] == [1, 3]
+    whole = jumok.capture(model, CAT, word_pieces())
+    assert reading.cut(3, 1, "it", "cat") == whole.cut(3, 1, "it", "cat")
+    assert reading.cut(3, 1).layer == 3
+    for layer in (0, 2):
+        with pytest.raises(InputError, match=r"a layer that was kept \(1, 3\)"):
+            reading.cut(layer, 0)
+
+
+def test_self_and_cross_attention_without_modules_are_counted_apart():
+    x, y = torch.randn(1, 2, 4, 8), torch.randn(1, 2, 6, 8)
+    with jumok.capture(layers=[1]) as reading:
+        for _ in range(2):
+            torch.nn.functional.scaled_dot_product_attention(x, x, x)
+            torch.nn.functional.scaled_dot_product_attention(x, y, y)
+    assert [[layer.source.layer for layer in one] for one in reading.readings] == [[1], [1]]
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        (lambda r: r[0], "no attention was read. Seen"),
+        (lambda r: r.save("a.safetensors"), "no attention was read. Seen"),
+        (lambda r: r.choose(0), "no attention was read. Seen"),
+        (lambda r: r.cut(0, 0), "no attention was read. Seen"),
+        (lambda r: jumok.draw(r), "no attention was read. Seen"),
+        (lambda r: jumok.explain(r, 0), "no attention was read. Seen"),
+    ],
+)  # fmt: skip
+def test_an_empty_reading_says_what_was_seen(what, said):
+    q = torch.randn(2, 4, 8)
+    with jumok.capture() as reading:
+        torch.softmax(torch.sin(q @ q.mT), -1) @ q
+    with pytest.raises(InputError, match=said) as told:
+        what(reading)
+    assert "sin" in told.value.en
+    assert "읽은 어텐션이 없습니다" in told.value.ko
+
+
+def test_within_the_block_nothing_is_read_yet():
+    with jumok.capture() as reading:
+        assert len(reading) == 0
+        assert "still watching" in repr(reading)
+        with pytest.raises(IndexError, match="filled when its with-block ends"):
+            reading[0]
+
+
+def test_a_layer_beyond_is_told():
+    with pytest.raises(IndexError, match=r"are reading\[0\] to reading\[0\], got reading\[99\]"):
+        sequences(1)[99]
+
+
+# arguments ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"model": 5}, "model expects a PyTorch module, the folder of a model.*got 5"),
+        ({"model": len}, r"To read a function, call it: with jumok\.capture\(\)"),
+        ({"model": ""}, "model expects a PyTorch module"),
+        ({"dtype": "float16"}, "dtype is for loading a model from a folder, and this one is loaded already"),
+        ({"allow_pickle": True}, "allow_pickle is for loading"),
+        ({"model": "demo", "dtype": "int8"}, "unknown dtype 'int8'"),
+        ({"model": torch.nn.Linear(2, 2)}, r"did not run on the tokens of a text \(it was given input \(1, 4\)\)"),
+        ({"layers": range(10**9)}, r"got \[0, …, 999999999\]"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_told(options, said):
+    given = {"model": bert(), "text": "the cat", "tokenizer": of_transformers(word_pieces(), **MARKS)} | options
+    with pytest.raises(InputError, match=said) as told:
+        jumok.capture(**given)
+    assert told.value.ko != told.value.en
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "said"),
+    [
+        ((), {}, "cut expects a layer and a head"),
+        ((0,), {}, "cut expects a layer and a head"),
+        ((0, 0), {"run": 5}, "run expects a function"),
+        ((0, 0, 1, 2), {"renormalise": "yes"}, "renormalise expects True or False, got 'yes'"),
+        ((0, 0), {"mean": 1}, "mean expects True or False, got 1"),
+        ((0, 0), {"reading": "cross"}, "unknown reading 'cross'"),
+    ],
+)
+def test_cuts_that_do_not_fit_are_told(given, options, said):
+    reading = jumok.capture(bert(), "the cat", of_transformers(word_pieces(), **MARKS))
+    with pytest.raises(InputError, match=said):
+        reading.cut(*given, **options)

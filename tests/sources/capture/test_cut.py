@@ -317,5 +317,5 @@ def test_nothing_stays_behind_when_a_run_breaks():
 def test_where_nothing_was_read_nothing_can_be_cut():
     with jumok.capture() as reading:
         torch.nn.Linear(2, 2)(torch.zeros(1, 2))
-    with pytest.raises(InputError, match="nothing to cut"):
+    with pytest.raises(InputError, match="holds no layer: no attention was read"):
         reading.cut(0, 0)

@@ -42,7 +42,8 @@ def configured(folder, **changes):
 
 
 def test_a_folder_is_a_model_with_its_tokenizer(folder):
-    model, tokenizer = load_model(folder)
+    model, tokenizer, notes = load_model(folder)
+    assert notes == ()
     assert type(model).__name__ == "BertForMaskedLM"
     assert not model.training
     assert tokenizer("the cat")["input_ids"] == [2, 4, 5, 3]
@@ -74,7 +75,7 @@ def test_what_a_model_is_called(folder):
 # refusals -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["./nowhere", "nobody/nothing", "x y", "/", ""])
+@pytest.mark.parametrize("name", ["./nowhere", "nobody/nothing", "x y", "/"])
 def test_what_is_not_there_is_refused(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as told:
@@ -87,7 +88,7 @@ def test_a_folder_without_a_config_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"holds no readable config\.json"):
         load_model(tmp_path)
     (tmp_path / "config.json").write_text("{ no")
-    with pytest.raises(InputError, match=r"holds no readable config\.json"):
+    with pytest.raises(InputError, match=r"holds no readable config\.json \(Expecting property name.*line 1"):
         load_model(tmp_path)
 
 
@@ -131,10 +132,52 @@ def test_code_beside_a_known_model_is_not_run_either(folder):
 
 def test_a_model_that_breaks_is_told(folder):
     next(folder.glob("*.safetensors")).write_bytes(b"no")
-    with pytest.raises(InputError, match="this model cannot be loaded") as told:
+    with pytest.raises(InputError, match=r"the weights .* are cut off or damaged") as told:
         load_model(folder)
-    assert "불러올 수 없습니다" in told.value.ko
+    assert "손상되었습니다" in told.value.ko
     assert "\n" not in told.value.en
+
+
+@pytest.mark.parametrize("name", ["", 5, None, len])
+def test_what_is_no_name_is_refused(name):
+    with pytest.raises(InputError, match="model expects a PyTorch module, the folder of a model") as told:
+        load_model(name)
+    assert "PyTorch 모듈" in told.value.ko
+
+
+@pytest.mark.parametrize("pictures", [False, True])
+def test_a_text_for_a_model_without_a_tokenizer_is_refused(tmp_path, pictures):
+    config = hf.ViTConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, image_size=8, patch_size=4
+    )
+    other = hf.GPT2Config(vocab_size=15, n_embd=8, n_layer=1, n_head=2)
+    (hf.ViTModel(config) if pictures else hf.GPT2Model(other)).save_pretrained(tmp_path / "m")
+    with pytest.raises(InputError, match=r"m has no tokenizer .*cannot read a text") as told:
+        jumok.capture(tmp_path / "m", "the cat")
+    assert ("a model of pictures" in told.value.en) == ("pixel_values" in told.value.ko) == pictures
+
+
+@pytest.mark.parametrize(
+    ("error", "package"),
+    [
+        (RuntimeError("operator torchvision::nms does not exist"), "torchvision"),
+        (ModuleNotFoundError("No module named 'PIL'", name="PIL"), "PIL"),
+        (ImportError("cannot import name 'x' from 'tokenizers'", name="tokenizers"), "tokenizers"),
+    ],
+)
+def test_a_package_that_breaks_transformers_is_named(folder, monkeypatch, error, package):
+    def broken(*_):
+        try:
+            raise error
+        except Exception as under:
+            raise ModuleNotFoundError("Could not import module 'BertForMaskedLM'.") from under
+
+    for name in ("BertForMaskedLM", "AutoModel", "AutoTokenizer"):
+        monkeypatch.delitem(vars(hf), name, raising=False)
+    monkeypatch.setattr(type(hf), "__getattr__", broken)
+    with pytest.raises(InputError, match=rf"the package {package} does not work \(.*pip uninstall {package}") as told:
+        load_model(folder)
+    assert f"{package} 패키지가 동작하지 않습니다" in told.value.ko
 
 
 def test_a_kind_of_model_that_nobody_knows_is_told(folder):

@@ -30,12 +30,12 @@ def _quiet():
 
 @pytest.fixture(scope="module")
 def encoder(demo):
-    return load_model(demo)
+    return load_model(demo)[:2]
 
 
 @pytest.fixture(scope="module")
 def decoder(smollm2):
-    return load_model(smollm2)
+    return load_model(smollm2)[:2]
 
 
 def row(reading, layer, head, token):

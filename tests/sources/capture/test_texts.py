@@ -135,3 +135,12 @@ def test_what_is_no_tokenizer_is_refused():
 def test_texts_of_other_lengths_need_padding():
     with pytest.raises(InputError, match="a tokenizer that pads"):
         encoded(Plain("ab"), ["a", "ab"])
+
+
+@pytest.mark.parametrize("text", ["x\ud800y", "\udfff"])
+@pytest.mark.parametrize("tokenizer", [word_pieces(), of_transformers(byte_level()), Plain("xy")])
+def test_half_a_character_is_refused(tokenizer, text):
+    with pytest.raises(InputError, match="half of one") as told:
+        encoded(tokenizer, ["x", text])
+    assert "글자의 반쪽" in told.value.ko
+    told.value.text("en").encode("utf-8")

