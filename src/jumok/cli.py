@@ -260,14 +260,6 @@ WORDS = {
         "Which reading, of a model that has several: encoder, decoder or cross, or a number from 0.",
         "기록이 여럿인 모델에서 어느 기록: encoder, decoder, cross, 또는 0부터 센 번호.",
     ),
-    "one_reading": (
-        "this is the reading {name!r}; the others: --reading {others}",
-        "이것은 {name!r} 기록입니다. 다른 기록: --reading {others}",
-    ),
-    "reading": (
-        "Which reading, of a model that has several: encoder, decoder or cross, or a number from 0.",
-        "기록이 여럿인 모델에서 어느 기록: encoder, decoder, cross, 또는 0부터 센 번호.",
-    ),
     "stopping": (
         "stopping after this step (Ctrl-C again ends at once) …",
         "이 단계를 마치고 멈춥니다 (Ctrl-C를 다시 누르면 바로 끝냅니다) …",
@@ -643,7 +635,10 @@ def _write_attended(
     if form == "json":
         is_whole = stage is None and queries is None
         plain.refuse_too_much(layers, ["x", "q", "k", "v"] if is_whole else stages, queries)
-        _dump(file, record.to_json() if is_whole else _stages_json(dict(zip(numbers, layers, strict=True)), stages, queries))
+        _dump(
+            file,
+            record.to_json() if is_whole else _stages_json(dict(zip(numbers, layers, strict=True)), stages, queries),
+        )
     elif form == "csv":
         file.write(plain.to_csv(record, stages, queries))
     elif form == "markdown":

@@ -160,12 +160,8 @@ class Picture:
                 return changes.heads_csv(self.thing)
             return changes.difference_csv(self.thing, self.choice.layer, self.choice.head)
         if isinstance(self.thing, Run):
-            return curves.to_csv(self.thing.history)
-        if isinstance(self.thing, Run):
             return learned.to_csv(self.thing)
         stages, queries, head = self.tables()
-        if isinstance(self.thing, Run):
-            return curves.to_csv(self.thing.history)
         one = None if self.kind == "heads" else layer_numbers(self.thing)[self.choice.layer]
         return plain.to_csv(self.drawn(), stages, queries, head, one)
 
