@@ -149,6 +149,8 @@ export class Session {
   /** How maps of weights are coloured, and whether they leave out the first key. */
   readonly mapping = signal<Mapping>("row");
   readonly firstHidden = signal(false);
+  /** Stages whose tables are out of sight while a document moves: they follow when it rests. */
+  readonly unseen = signal<ReadonlySet<Stage>>(new Set());
   readonly desk: ReadonlySignal<Desk>;
   readonly layer: ReadonlySignal<Layer | null>;
   /** The layer is on its way. */

@@ -1,8 +1,9 @@
 /** Above the views: the slider over training steps, the curves, the weights, and what emerged in sentences. */
 import type { JSX } from "preact";
-import { useSignal, useSignalEffect, type Signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
-import type { Lang } from "../../engine/record";
+import { batch, useSignal, useSignalEffect, type Signal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { snapshotAt } from "../../engine/history";
+import type { Lang, Stage } from "../../engine/record";
 import { number, shown } from "../../explanation/words";
 import type { Session } from "../../state";
 import { valueAt } from "./curves";
@@ -16,6 +17,10 @@ import { told } from "./words";
 const SNAPSHOT_MS = 120;
 const CALM_MS = 1000;
 const CALM_SNAPSHOTS = 20;
+/** So long after the last step all tables follow, those out of sight too; so many pixels around the screen count as seen. */
+const REST_MS = 200;
+const MARGIN = 100;
+const NONE: ReadonlySet<Stage> = new Set();
 
 /** What is told at once; the rest when it is asked for. */
 const OPEN: ReadonlySet<string> = new Set(["emerged", "form"]);
@@ -28,14 +33,25 @@ interface Given {
 export function Panel({ session, runs }: Given): JSX.Element {
   const lang = session.choice.lang.value;
   const shows = useSignal<Shows>("now");
-  const isLog = useSignal(runs.moment < runs.steps.at(-1)! / 20);
+  const isLog = useSignal(runs.moments[0].step < runs.steps.at(-1)! / 20);
   const tops = useMemo(() => topsOf(runs), [runs]);
+  const panel = useRef<HTMLElement>(null);
   useSignalEffect(() => runs.markChanges());
+  useSignalEffect(() => {
+    runs.isMoving.value = runs.step.value !== runs.rested;
+    session.unseen.value = runs.isMoving.peek() ? outOfSight(panel.current!.parentElement!) : NONE;
+    const timer = setTimeout(() => batch(() => {
+      runs.rested = runs.step.peek();
+      runs.isMoving.value = false;
+      session.unseen.value = NONE;
+    }), REST_MS);
+    return () => clearTimeout(timer);
+  });
   return (
     <>
     <style>{css}</style>
     <Slider session={session} runs={runs} />
-    <section class="learning" aria-label={told("title", lang)}>
+    <section class="learning" aria-label={told("title", lang)} ref={panel}>
       <div class={runs.sides.length > 1 ? "sides two" : "sides"}>
         {runs.sides.map((side, at) => (
           <section key={at} class="side" aria-label={side.name || told("title", lang)}>
@@ -57,6 +73,16 @@ export function Panel({ session, runs }: Given): JSX.Element {
     </section>
     </>
   );
+}
+
+/** The stages whose tables nobody sees now. */
+function outOfSight(frame: Element): ReadonlySet<Stage> {
+  const tables = [...frame.querySelectorAll<HTMLElement>("table[data-stage]")];
+  const isSeen = (table: HTMLElement): boolean => {
+    const { top, bottom } = table.getBoundingClientRect();
+    return bottom > -MARGIN && top < innerHeight + MARGIN;
+  };
+  return new Set(tables.filter((table) => !isSeen(table)).map((table) => table.dataset.stage as Stage));
 }
 
 /** A run beside itself is told once. */
@@ -98,9 +124,11 @@ function Slider({ session, runs }: Given): JSX.Element {
       />
       <button type="button" class="one" disabled={at === last} aria-label={told("after", lang)} title={told("after", lang)} onClick={() => go(at + 1)}>›</button>
       <output>{told("step_of", lang, names)}</output>
-      <button type="button" onClick={() => { isPlaying.value = false; runs.step.value = runs.moment; }}>
-        {told("change", lang, { step: runs.moment })}
-      </button>
+      {runs.moments.map(({ name, step }) => (
+        <button key={name} type="button" onClick={() => go(snapshotAt(runs.steps, step))}>
+          {told(name === "" ? "change" : "change_of", lang, { name, step })}
+        </button>
+      ))}
     </div>
   );
 }

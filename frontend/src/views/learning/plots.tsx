@@ -195,7 +195,7 @@ function Surface({ runs, isLog, children }: SurfaceGiven): JSX.Element {
   };
   return (
     <div
-      class="surface"
+      class="curve-field"
       ref={surface}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);

@@ -26,6 +26,9 @@ export class Runs {
   /** Where of these the chosen step stands. */
   readonly at: ReadonlySignal<number>;
   readonly marking = signal(false);
+  /** The slider is on its way; and the step at which it rested last. */
+  readonly isMoving = signal(false);
+  rested: number;
 
   constructor(model: Model) {
     const sent = model.get("documents") as readonly Sent[];
@@ -33,6 +36,7 @@ export class Runs {
     const sides = model.get("sides") as readonly { readonly run: number; readonly name: string }[];
     this.steps = [...new Set(histories.flatMap(({ steps }) => steps))].sort((a, b) => a - b);
     this.step = signal(this.steps.at(-1)!);
+    this.rested = this.step.peek();
     this.at = computed(() => snapshotAt(this.steps, this.step.value));
     const isOneRun = sides.length > 1 && sides[0].run === sides[1].run;
     this.sides = sides.map(({ run, name }, at) => this.#side(histories[run], name, isOneRun ? at : 0));
@@ -49,10 +53,11 @@ export class Runs {
     return { history, name, probe, snapshot, desk };
   }
 
-  /** The layers of the snapshot before, for the marks of what changed since; null where nothing is to be marked. */
+  /** The layers of the snapshot before, for the marks of what changed since: once the slider rests, where it is asked for. */
   markChanges(): void {
+    const isMarking = this.marking.value && !this.isMoving.value;
     for (const { history, probe, snapshot, desk } of this.sides) {
-      const before = this.marking.value && snapshot.value > 0 ? history.at(snapshot.value - 1, probe.value) : null;
+      const before = isMarking && snapshot.value > 0 ? history.at(snapshot.value - 1, probe.value) : null;
       desk.before.value = before && before.facts.map((_, at) => before.layer(at) as NonNullable<ReturnType<Desk["layer"]>>);
     }
   }
@@ -68,10 +73,12 @@ export class Runs {
     this.step.value = this.steps[Math.max(0, Math.min(at, this.steps.length - 1))];
   }
 
-  /** Where the change was: as it was measured, else where accuracy, or the loss, moved most between two snapshots. */
-  get moment(): number {
-    const [{ history }] = this.sides;
-    return history.emerged?.appeared ?? steepest(history);
+  /** Where the change of each run was: as it was measured, else where accuracy, or the loss, moved most between two snapshots. */
+  get moments(): { readonly name: string; readonly step: number }[] {
+    const told = this.sides.filter(({ history }, at) => this.sides.findIndex((one) => one.history === history) === at);
+    return told.map(({ history, name }) => ({
+      name: told.length > 1 ? name.split(":")[0] : "", step: history.emerged?.appeared ?? steepest(history),
+    }));
   }
 }
 

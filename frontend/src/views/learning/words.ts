@@ -17,6 +17,7 @@ const WORDS = {
   before: ["Previous snapshot", "이전 스냅샷"],
   after: ["Next snapshot", "다음 스냅샷"],
   change: ["Moment of change ({step:int})", "바뀌는 순간 ({step:int})"],
+  change_of: ["Moment of change of {name:e} ({step:int})", "{name:e}의 바뀌는 순간 ({step:int})"],
   snapshots: [
     "{n:int} snapshots were kept, each of the first steps and then fewer; between two of them the earlier one is shown.",
     "스냅샷은 {n:int}개이고 처음에는 모든 단계, 뒤로 갈수록 드물게 남겼습니다. 그 사이 단계에서는 앞의 스냅샷을 보입니다.",

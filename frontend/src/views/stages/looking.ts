@@ -51,6 +51,7 @@ export class Looking {
   readonly scaling: ReadonlySignal<readonly Step[]>;
   readonly changes: ReadonlySignal<Changes | null>;
   readonly stop: ReadonlySignal<Stop>;
+  #last: ReadonlyMap<Stage, Grid> = new Map();
 
   constructor(readonly session: Session) {
     this.layers = computed(() => layersOf(session));
@@ -142,10 +143,12 @@ export class Looking {
     this.arrived.value++;
   }
 
-  #grids(): Map<Stage, Grid> {
+  #grids(): ReadonlyMap<Stage, Grid> {
     const { layer, head, query, key } = this.session.choice;
     const looked = { at: layer.value, head: head.value, query: query.value, key: key.value };
-    return gridsOf(this.session.layer.value!, { ...looked, allDimensions: this.allDimensions.value });
+    const { unseen } = this.session;
+    const kept = new Map([...this.#last].filter(([stage]) => unseen.value.has(stage)));
+    return (this.#last = gridsOf(this.session.layer.value!, { ...looked, allDimensions: this.allDimensions.value }, kept));
   }
 
   #ofGrids<T>(made: (grid: Grid) => T): Map<Stage, T> {

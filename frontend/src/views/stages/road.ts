@@ -84,10 +84,10 @@ export function stopOf(layer: Layer, stage: Stage): Stop {
   return stop === "output" && stops.includes("mixed") ? "mixed" : stops[0];
 }
 
-/** Every table of the layer, in the order of the road. */
-export function gridsOf(layer: Layer, looked: Looked): Map<Stage, Grid> {
+/** Every table of the layer, in the order of the road; of the stages in `kept` those that are there. */
+export function gridsOf(layer: Layer, looked: Looked, kept: ReadonlyMap<Stage, Grid>): Map<Stage, Grid> {
   const shown = axesOf(layer, looked);
-  return new Map(stagesOf(layer).map((stage) => [stage, gridOf(layer, stage, looked, shown)]));
+  return new Map(stagesOf(layer).map((stage) => [stage, kept.get(stage) ?? gridOf(layer, stage, looked, shown)]));
 }
 
 /** The stages that have a table. */
