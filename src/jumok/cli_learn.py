@@ -62,7 +62,7 @@ def learn_task(
         cli._tell(cli._("saved", lang, path=kept))
     _end(lang, run, [path for path in outputs if path != kept], json)
     if is_stopped:
-        again = f"jumok learn {cli._for_shell(task)} -o {cli._for_shell(kept or 'run.safetensors')} --resume"
+        again = _again(task, kept or "run.safetensors", asked)
         cli._tell(
             cli._("learn_stopped" if kept else "learn_lost", lang, step=f"{len(run.history.loss):,}", again=again)
         )
@@ -176,6 +176,15 @@ def _arrows(lang: str, recorder: Any) -> str:
     n = len(recorder.steps)
     history = History(tuple(recorder.steps), recorder.layers(), recorder.probes()[:1], np.zeros(0), np.zeros(n))
     return arrows_said(moment(history), history.probes[0].query, lang)
+
+
+def _again(task: str, kept: str, asked: Mapping[str, Any]) -> str:
+    """The command that goes on with a training: with all that was asked for, since another setting is refused."""
+    parts = ["jumok learn", cli._for_shell(task)]
+    for name in (*WHOLE, "learning_rate"):
+        parts += [] if asked[name] is None else [f"--{name.replace('_', '-')}", asked[name]]
+    parts += [] if asked["norm"] is None else ["--norm" if asked["norm"] else "--no-norm"]
+    return " ".join([*parts, "-o", cli._for_shell(kept), "--resume"])
 
 
 # what is shown and written ------------------------------------------------------------------------
