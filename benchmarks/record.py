@@ -71,7 +71,11 @@ def encoder() -> tuple[nn.Module, Loss]:
 def bert() -> tuple[nn.Module, Loss]:
     """A small BERT of transformers."""
     config = transformers.BertConfig(
-        hidden_size=D, num_hidden_layers=LAYERS, num_attention_heads=HEADS, intermediate_size=4 * D, vocab_size=N_SYMBOLS
+        hidden_size=D,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=4 * D,
+        vocab_size=N_SYMBOLS,
     )
     return transformers.BertForMaskedLM(config), _of_output
 
@@ -113,7 +117,9 @@ def main() -> None:
     for name in given.model or MODELS:
         rounds = [measured(MODELS[name], given.steps, seed) for seed in range(given.rounds)]
         middle = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
-        print(json.dumps({"model": name, "steps": given.steps} | {k: round(v, 3) for k, v in middle.items()}), flush=True)
+        print(
+            json.dumps({"model": name, "steps": given.steps} | {k: round(v, 3) for k, v in middle.items()}), flush=True
+        )
 
 
 def measured(make: Callable[[], tuple[nn.Module, Loss]], n_steps: int, seed: int) -> dict[str, float]:

@@ -33,6 +33,7 @@ NAMES = [
     "load",
     "nn",
     "positions",
+    "record",
     "scaling",
     "widget",
 ]

@@ -120,6 +120,41 @@ def test_capture_names_its_extra(code, missing, extra, package):
     assert package in ko
 
 
+def test_a_recording_names_its_extra():
+    done = run(
+        "import jumok\n"
+        "try: jumok.record(None, None)\n"
+        "except jumok.errors.MissingExtra as error: print(error.extra, error, error.text('ko'), sep='\\n')",
+        ["torch"],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    extra, en, ko = done.stdout.splitlines()
+    assert extra == "learn"
+    assert "pip install 'jumok[learn]'" in en
+    assert "pip install 'jumok[learn]'" in ko
+
+
+@pytest.mark.parametrize(
+    ("callback", "missing", "extra"),
+    [
+        ("trainer_callback", ["transformers"], "models"),
+        ("lightning_callback", ["lightning", "pytorch_lightning"], "lightning"),
+    ],
+)
+def test_a_callback_names_its_extra(callback, missing, extra):
+    done = run(
+        "import torch, jumok\n"
+        f"try: jumok.record(torch.nn.Linear(1, 1), torch.ones(1)).{callback}()\n"
+        "except jumok.errors.MissingExtra as error: print(error.extra, error, error.text('ko'), sep='\\n')",
+        missing,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    said, en, ko = done.stdout.splitlines()
+    assert said == extra
+    for text in (en, ko):
+        assert f"pip install 'jumok[{extra}]'" in text
+
+
 @pytest.mark.parametrize(
     ("code", "missing", "extra", "package"),
     [

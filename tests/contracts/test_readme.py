@@ -23,8 +23,8 @@ def test_the_python_in_it_runs(name):
     assert results.failed == 0
 
 
-@pytest.mark.parametrize("name", ["docs/capture.md", "docs/capture.ko.md"])
-def test_the_python_about_capture_runs(name):
+@pytest.mark.parametrize("name", ["docs/capture.md", "docs/capture.ko.md", "docs/record.md", "docs/record.ko.md"])
+def test_the_python_about_models_runs(name):
     results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert results.attempted >= 7
     assert results.failed == 0

@@ -56,7 +56,9 @@ def test_steps_of_the_trainer_are_optimizer_steps_where_gradients_are_accumulate
     model = bert()
     recorded = jumok.record(model, torch.tensor([[1, 2, 3]]))
     callback = recorded.trainer_callback()
-    trainer(model, tmp_path, [callback], gradient_accumulation_steps=3, max_steps=2, per_device_train_batch_size=2).train()
+    trainer(
+        model, tmp_path, [callback], gradient_accumulation_steps=3, max_steps=2, per_device_train_batch_size=2
+    ).train()
     assert recorded.history.steps == (0, 1, 2)
 
 
@@ -104,7 +106,12 @@ def lightning_module():
 def lightning_trainer(folder, callbacks, **options):
     import pytorch_lightning as lightning
 
-    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+    }
     settings = {"max_epochs": 1, "accelerator": "cpu", "default_root_dir": str(folder), "callbacks": callbacks}
     return lightning.Trainer(**quiet, **settings, **options)
 

@@ -50,7 +50,9 @@ class Turned(Separate):
 
         def turn(one):
             first, second = one.unflatten(-1, (2, 2, 2)).unbind(-2)
-            made = torch.stack([first * cos[:, None] - second * sin[:, None], first * sin[:, None] + second * cos[:, None]], -2)
+            made = torch.stack(
+                [first * cos[:, None] - second * sin[:, None], first * sin[:, None] + second * cos[:, None]], -2
+            )
             return made.flatten(-3)
 
         return turn(q), turn(k), v

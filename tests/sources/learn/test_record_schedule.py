@@ -1,5 +1,7 @@
 """When snapshots are taken: as asked, or dense at the start with growing gaps."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -28,7 +30,7 @@ def test_a_list_of_steps_in_any_order():
 def test_the_default_sees_each_of_the_first_ten_and_then_gaps_of_at_most_a_tenth():
     steps = planned(schedule_of(None), 100_000)
     assert steps[:11] == list(range(1, 12))
-    assert all(b - a <= max(1, a / 10) for a, b in zip(steps, steps[1:], strict=False))
+    assert all(b - a <= max(1, a / 10) for a, b in itertools.pairwise(steps))
     assert len(steps) == 111
     assert isinstance(schedule_of(None), Growing)
 

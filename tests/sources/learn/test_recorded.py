@@ -1,6 +1,8 @@
 """A history of anybody's training loop, taken beside it."""
+# ruff: noqa: PT012, PT031 (the loop is what is tested)
 
 import copy
+import itertools
 import os
 import signal
 import subprocess
@@ -344,7 +346,10 @@ def test_a_model_in_which_nothing_attends_is_refused_at_the_start(x):
 
 def test_layers_that_change_end_the_recording_and_not_the_training(x):
     model = encoder()
-    with pytest.warns(RuntimeWarning, match=r"stopped at step 3.*gone \['layers\.1"), jumok.record(model, x) as recorded:
+    with (
+        pytest.warns(RuntimeWarning, match=r"stopped at step 3.*gone \['layers\.1"),
+        jumok.record(model, x) as recorded,
+    ):
         trained(model, 2)
         del model.layers[1]
         losses = trained(model, 2)
@@ -434,12 +439,15 @@ def test_memory_is_bounded_by_letting_every_second_snapshot_go(x):
     recorded = jumok.record(model, x)
     recorded.begin()
     one = recorded.held_bytes
-    with pytest.warns(RuntimeWarning, match="every second"), jumok.record(model, x, every=1, most_bytes=10 * one) as recorded:
+    with (
+        pytest.warns(RuntimeWarning, match="every second"),
+        jumok.record(model, x, every=1, most_bytes=10 * one) as recorded,
+    ):
         trained(model, 100)
     assert recorded.held_bytes <= 10 * one
     steps = recorded.history.steps
     assert (steps[0], steps[-1]) == (0, 100)
-    assert len({b - a for a, b in zip(steps[:-1], steps[1:-1], strict=False)}) == 1, steps
+    assert len({b - a for a, b in itertools.pairwise(steps[:-1])}) == 1, steps
 
 
 def test_snapshots_that_cannot_fit_are_refused_at_the_start(x):
@@ -457,14 +465,20 @@ def test_out_is_written_at_the_start_and_at_the_end_also_after_an_error(x, tmp_p
 
 
 def test_an_out_that_cannot_be_written_is_refused_at_the_start(x, tmp_path):
-    with pytest.raises(OutputError, match="no such folder"), jumok.record(Small(), x, out=tmp_path / "no" / "a.safetensors"):
+    with (
+        pytest.raises(OutputError, match="no such folder"),
+        jumok.record(Small(), x, out=tmp_path / "no" / "a.safetensors"),
+    ):
         pass
 
 
 def test_an_out_that_cannot_be_written_later_is_told_and_the_training_goes_on(x, tmp_path):
     model, folder = Small(), tmp_path / "there"
     folder.mkdir()
-    with pytest.warns(RuntimeWarning, match="no such folder"), jumok.record(model, x, out=folder / "a.safetensors") as recorded:
+    with (
+        pytest.warns(RuntimeWarning, match="no such folder"),
+        jumok.record(model, x, out=folder / "a.safetensors") as recorded,
+    ):
         (folder / "a.safetensors").unlink()
         folder.rmdir()
         trained(model, 2)
@@ -527,9 +541,9 @@ def test_nested_recordings_see_the_same_steps(x):
         with jumok.record(model, x) as inner:
             trained(model, 3)
     assert (outer.history.steps[-1], inner.history.steps[-1]) in {(5, 3), (4, 3)}
-    assert np.array_equal(
-        outer.history.layers[0].weights["w_q"][-1], inner.history.layers[0].weights["w_q"][-1]
-    ), "the same last state"
+    assert np.array_equal(outer.history.layers[0].weights["w_q"][-1], inner.history.layers[0].weights["w_q"][-1]), (
+        "the same last state"
+    )
 
 
 def test_probes_of_every_form(x):

@@ -14,13 +14,13 @@ __all__ = ["of_lightning", "of_trainer"]
 class Recording(Protocol):
     """What a callback tells a recording."""
 
-    def begin(self, step: int = 0) -> None: ...  # noqa: D102
+    def begin(self, step: int = 0) -> None: ...
 
-    def step(self, loss: Any = None, *, at: int | None = None) -> None: ...  # noqa: D102
+    def step(self, loss: Any = None, *, at: int | None = None) -> None: ...
 
-    def log(self, loss: Any, *, at: int | None = None) -> None: ...  # noqa: D102
+    def log(self, loss: Any, *, at: int | None = None) -> None: ...
 
-    def end(self, whole: bool = True) -> None: ...  # noqa: D102
+    def end(self, whole: bool = True) -> None: ...
 
 
 def of_trainer(recorded: Recording) -> Any:
@@ -34,17 +34,17 @@ def of_trainer(recorded: Recording) -> Any:
         raise MissingExtra(extra="models", package="transformers") from error
 
     class JumokCallback(TrainerCallback):
-        def on_train_begin(self, args: Any, state: Any, control: Any, **named: Any) -> None:
+        def on_train_begin(self, _: Any, state: Any, *__: Any, **___: Any) -> None:
             recorded.begin(state.global_step)
 
-        def on_step_end(self, args: Any, state: Any, control: Any, **named: Any) -> None:
+        def on_step_end(self, _: Any, state: Any, *__: Any, **___: Any) -> None:
             recorded.step(at=state.global_step)
 
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **named: Any) -> None:
+        def on_log(self, _: Any, state: Any, *__: Any, logs: Any = None, **___: Any) -> None:
             if "loss" in (logs or {}):
                 recorded.log(logs["loss"], at=state.global_step)
 
-        def on_train_end(self, args: Any, state: Any, control: Any, **named: Any) -> None:
+        def on_train_end(self, *_: Any, **__: Any) -> None:
             recorded.end()
 
     return JumokCallback()
@@ -58,17 +58,17 @@ def of_lightning(recorded: Recording) -> Any:
     base: Any = _lightning().Callback
 
     class JumokCallback(base):  # type: ignore[misc]
-        def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        def on_train_start(self, trainer: Any, _: Any) -> None:
             recorded.begin(trainer.global_step)
 
-        def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        def on_train_batch_end(self, trainer: Any, _: Any, outputs: Any, *__: Any) -> None:
             loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
             recorded.step(loss, at=trainer.global_step)
 
-        def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        def on_train_end(self, *_: Any) -> None:
             recorded.end()
 
-        def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        def on_exception(self, *_: Any) -> None:
             recorded.end(whole=False)
 
     return JumokCallback()

@@ -93,7 +93,9 @@ class ProgramLook:
             if names != [name for name, *_ in self.layers]:
                 raise _changed(names, [name for name, *_ in self.layers], reading)
             return [
-                SeenLayer(trace.rule, _arrays(trace, found, ran) | _gradient(loss, found.output(ran), trace), trace.tokens)
+                SeenLayer(
+                    trace.rule, _arrays(trace, found, ran) | _gradient(loss, found.output(ran), trace), trace.tokens
+                )
                 for trace, found in zip(reading, self._found, strict=True)
             ]
 

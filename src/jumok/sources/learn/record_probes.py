@@ -38,7 +38,9 @@ def probes_of(model: Any, probes: Any, tokenizer: Any, tokens: Any, loss: Any, q
     several = isinstance(probes, list)
     listed = probes if several else [probes]
     if not listed:
-        raise InputError(en="record expects at least one probe.", ko="record에는 살펴볼 글이나 입력이 하나 이상 필요합니다.")
+        raise InputError(
+            en="record expects at least one probe.", ko="record에는 살펴볼 글이나 입력이 하나 이상 필요합니다."
+        )
     n = len(listed)
     names = _each("tokens", tokens, n, several)
     losses = [loss] * n if callable(loss) else _each("loss", loss, n, several)

@@ -44,7 +44,9 @@ def running(modules: Mapping[str, nn.Module]) -> Iterator[dict[str, Ran]]:
 
     def watch(name: str) -> Any:
         def hook(_: Any, arguments: tuple[Any, ...], named: dict[str, Any], made: Any) -> None:
-            given = [one for one in (*arguments[:3], *(named.get(n) for n in ("query", "key", "value"))) if one is not None]
+            given = [
+                one for one in (*arguments[:3], *(named.get(n) for n in ("query", "key", "value"))) if one is not None
+            ]
             first = made[0] if isinstance(made, tuple) else made
             if given and isinstance(given[0], torch.Tensor) and isinstance(first, torch.Tensor):
                 ran[name] = Ran(given[0], all(one is given[0] for one in given), first)
@@ -167,8 +169,8 @@ def parts_of(model: nn.Module, name: str, trace: Trace, ran: Mapping[str, Ran]) 
         found.parts = _matched(linear, inside, trace, matching)
         if found.parts:
             break
-    entered = [_given(ran, part.runs, trace) for part in found.parts.values() if part.runs is not None]
-    if entered and not found.turned and all(np.array_equal(entered[0], one) for one in entered):
+    x = [_given(ran, part.runs, trace) for part in found.parts.values() if part.runs is not None]
+    if x and not found.turned and all(one is not None and _near(x[0], one) for one in x):
         found.enters = found.parts["q"].runs
     _output(found, name, trace, linear, around)
     return found
@@ -186,7 +188,7 @@ def _part(module: Any, runs: str | None = None, columns: Any = ALL) -> _Part:
 
 
 def _matched(linear: Mapping[str, Any], inside: Mapping[str, Ran], trace: Trace, matching: Any) -> dict[str, _Part]:
-    """"q", "k", "v" → their projections, all three or none."""
+    """ "q", "k", "v" → their projections, all three or none."""
     found: dict[str, _Part] = {}
     for each in "qkv":
         for name, one in inside.items():
@@ -213,7 +215,7 @@ def _columns(made: Floats, wanted: Floats) -> npt.NDArray[np.int64] | None:
 
 def _turned_columns(made: Floats, wanted: Floats) -> npt.NDArray[np.int64] | None:
     """The blocks of columns that have, at every token, the length of each wanted head: they were turned by position."""
-    n_heads, n, d = wanted.shape
+    _, n, d = wanted.shape
     if made.shape[1] % d:
         return None
     blocks = np.linalg.norm(made.reshape(n, -1, d), axis=-1)
@@ -284,5 +286,3 @@ def flat(tensor: Any, n: int) -> Floats | None:
     if tensor.numel() != n * tensor.shape[-1]:
         return None
     return copied(tensor.reshape(n, tensor.shape[-1])) if tensor.numel() else None
-
-
