@@ -151,9 +151,9 @@ def _bars(screen: Screen, history: History, emerged: Mapping[str, Any] | None) -
     if (left := len(first) - len(kept)) > 0:
         rest = np.setdiff1d(np.arange(len(first)), kept)
         cells.append((_word("rest", screen.lang, n=left), float(first[rest].sum()), float(last[rest].sum()), False))
-    room = max(4, min(BAR, (screen.console.width - 46) // 2))
     steps = [_word("before", screen.lang, n=f"{step:,}") for step in (history.steps[0], history.steps[-1])]
-    width = min(20, max(cell_len(name) for name, *_ in cells))
+    width = min(20, max(cell_len(name) for name, *_ in cells), max(4, screen.console.width - 26))
+    room = max(0, min(BAR, (screen.console.width - width - 24) // 2))  # beside names, percents and the pointer
     head_line = " " * (width + 2) + _cells(steps[0], room + 8) + steps[1]
     screen.console.print(Text("  " + screen.fits(head_line), style="dim"), soft_wrap=True)
     for name, before, after, is_read in cells:
