@@ -82,18 +82,20 @@ function sharesOf({ history }: Side, layer: number, head: number, lang: Lang): P
   const accuracy: Line = {
     curve: { values: history.accuracy, steps }, name: told(isRow ? "nearness" : "accuracy", lang), look: "first",
   };
-  const read = roles.flatMap(({ name, values }): Line[] => {
-    const what = name === "answer" ? told("role_answer", lang) : told("role", lang, { name });
+  const read = roles.flatMap(({ name, values }, role): Line[] => {
+    const what = name === "answer" || name === "previous" ? told(`role_${name}`, lang) : told("role", lang, { name });
     const [nLayers, nHeads] = [values.rows, values.width];
     return layers.flatMap((_, at) => Array.from({ length: nHeads }, (__, of): Line => {
       const isChosen = at === layer && of === head;
       const curve = { values: headCurve(values.values, at, of, nLayers, nHeads), steps };
-      return { curve, name: isChosen ? told("of_head", lang, { what, layer, head }) : null, look: isChosen ? "second" : "other" };
+      return { curve, name: isChosen ? told("of_head", lang, { what, layer, head }) : null, look: isChosen ? (LOOKS[role + 1] ?? "third") : "other" };
     }));
   });
   const levels = [
     ...(emerged !== null && !isRow ? [{ at: emerged.chance, name: told("chance", lang) }] : []),
-    ...roles.flatMap(({ baseline }) => (baseline === null ? [] : [{ at: baseline, name: told("baseline", lang) }])),
+    ...roles.flatMap(({ name, baseline }) => {
+      return name === "answer" && baseline !== null ? [{ at: baseline, name: told("baseline", lang) }] : [];
+    }),
   ];
   return { title: told("shares", lang), lines: [accuracy, ...read], levels, high: 1 };
 }
