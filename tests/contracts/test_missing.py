@@ -120,6 +120,16 @@ def test_capture_names_its_extra(code, missing, extra, package):
     assert package in ko
 
 
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_learning_names_its_extra_and_its_tasks_are_listed_without_it(lang):
+    done = run(command("learn", "--lang", lang), ["torch", "scipy"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "pronoun" in done.stdout
+    done = run(command("learn", "previous", "--lang", lang), ["torch"])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'jumok[learn]'" in done.stderr
+
+
 def test_a_recording_names_its_extra():
     done = run(
         "import jumok\n"
