@@ -74,6 +74,6 @@ def of_example(example: Example) -> WantedRows:
         },
         trace=trace,
         wanted=wish.table,
-        settings=Settings(steps=2000, learning_rate=1.0),
+        settings=Settings(steps=1200, learning_rate=1.0),
         text=example.to_yaml(),
     )

@@ -316,7 +316,9 @@ def unpacked(tensors: dict[str, Any], plain: dict[str, Any]) -> Learned:
     history = histories.unpacked(tensors, plain)
     learned = plain["learned"]
     kept = {name: array for name, array in tensors.items() if name.startswith(("model.", "optimizer."))}
-    return Learned(history, saved_task(history.task["name"], learned["data"]), kept, learned["emerged"])
+    task = saved_task(history.task["name"], learned["data"])
+    _settings(task, {"seed": history.settings["seed"]}, history.settings)  # refuses sizes that no training has
+    return Learned(history, task, kept, learned["emerged"])
 
 
 def _settings(
@@ -326,16 +328,17 @@ def _settings(
     usual = dataclasses.asdict(task.settings) | dict(before or {})
 
     def wanted(name: str) -> Any:
-        return usual[name] if asked[name] is None else asked[name]
+        return usual[name] if asked.get(name) is None else asked[name]
 
     found: dict[str, Any] = {
         "seed": _whole("seed", asked["seed"], least=0, most=2**63 - 1),
         "steps": _whole("steps", wanted("steps")),
         "batch": _whole("batch", wanted("batch"), most=4_096),
         "learning_rate": _above_zero(wanted("learning_rate")),
+        "weight_decay": usual["weight_decay"],
     }
     names = ("d_model", "n_layers", "n_heads", "d_mlp", "norm")
-    sizes = {name: asked[name] for name in names if asked[name] is not None}
+    sizes = {name: asked[name] for name in names if asked.get(name) is not None}
     if isinstance(task, SequenceTask):
         usual_sizes = Sizes(**usual["sizes"]) if "sizes" in usual else task.sizes
         found["sizes"] = dataclasses.asdict(_checked_sizes(dataclasses.replace(usual_sizes, **sizes)))
@@ -392,5 +395,4 @@ def _refuse_other_suffix(path: str | os.PathLike[str]) -> None:
 def _problem(task: SequenceTask | WantedRows, settings: Mapping[str, Any]) -> Any:
     from .problem import problem
 
-    sizes = Sizes(**settings["sizes"]) if "sizes" in settings else None
-    return problem(task, sizes, settings["batch"])
+    return problem(task, settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ __all__ = ["Known", "Measured", "Problem", "problem", "watched"]
 HELD_OUT_SEED = 20_26  # the same held-out sequences for every run
 MOST_HELD_OUT = 1024
 AT_ONCE = 128  # sequences that are measured at once, so that memory stays small
-N_SEEN = 8192  # training sequences from which the best answer without attention is counted
+N_SEEN = 4096  # training sequences from which the best answer without attention is counted
 
 
 @dataclass(frozen=True)
@@ -89,11 +88,11 @@ class Problem(Protocol):
         """How its parameters are moved."""
 
 
-def problem(task: SequenceTask | WantedRows, sizes: Sizes | None, batch: int) -> Problem:
-    """A task made ready."""
+def problem(task: SequenceTask | WantedRows, settings: Mapping[str, Any]) -> Problem:
+    """A task made ready, with the settings of a history."""
     if isinstance(task, WantedRows):
         return _Rows(task)
-    return _Sequences(task, sizes or task.sizes, batch)
+    return _Sequences(task, Sizes(**settings["sizes"]), settings["batch"], settings["weight_decay"])
 
 
 # sequences ----------------------------------------------------------------------------------------
@@ -104,6 +103,7 @@ class _Sequences:
     task: SequenceTask
     sizes: Sizes
     n_batch: int
+    weight_decay: float
 
     def model(self) -> SmallTransformer:
         task = self.task
@@ -113,7 +113,14 @@ class _Sequences:
         return {f"layers.{at}.attention": module for at, module in enumerate(model.attentions)}
 
     def optimizer(self, model: SmallTransformer, learning_rate: float) -> torch.optim.Optimizer:
-        return torch.optim.Adam(model.parameters(), lr=learning_rate, betas=(0.9, 0.98), fused=True)
+        """AdamW. Neither W_Q and W_K nor norms decay: values and answers stay small, so that the weights must be sure."""
+        groups: list[dict[str, Any]] = [
+            {"params": [], "weight_decay": self.weight_decay},
+            {"params": [], "weight_decay": 0.0},
+        ]
+        for name, w in model.named_parameters():
+            groups[w.ndim < 2 or ".w_q." in name or ".w_k." in name]["params"].append(w)
+        return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.98), fused=True)
 
     def loss(self, model: SmallTransformer, seed: int, step: int) -> Tensor:
         tokens, targets, lengths = _tensors(self.task.batch(np.random.default_rng([seed, step]), self.n_batch))
@@ -190,7 +197,7 @@ def _weight_on(weights: Sequence[Tensor], marks: Truths) -> tuple[Floats, int]:
 
 
 def _mean(sums: Sequence[tuple[Floats, int]]) -> Floats:
-    mean: Floats = sum(each for each, _ in sums) / sum(n for _, n in sums)
+    mean: Floats = np.stack([each for each, _ in sums]).sum(axis=0) / sum(n for _, n in sums)
     return mean
 
 
@@ -202,18 +209,19 @@ def _chance(batch: Batch) -> float:
 
 def _alone(seen: Batch, held_out: Batch) -> float:
     """The accuracy of the answer that the same token at the same place had most often in ``seen``."""
-    answers: dict[tuple[int, int], Counter[int]] = {}
-    for place, token, answer in _asked(seen):
-        answers.setdefault((place, token), Counter())[answer] += 1
-    best = {at: counts.most_common(1)[0][0] for at, counts in answers.items()}
-    return float(np.mean([best.get((place, token)) == answer for place, token, answer in _asked(held_out)]))
+    size = 1 + max(int(array.max()) for one in (seen, held_out) for array in (one.tokens, one.targets))
+    known, counts = np.unique(_coded(seen, size), return_counts=True)
+    asking = known // size
+    order = np.lexsort((counts, asking))
+    last = np.flatnonzero(np.diff(asking[order], append=-1))  # of each token at each place, its most frequent answer
+    return float(np.isin(_coded(held_out, size), known[order][last]).mean())
 
 
-def _asked(batch: Batch) -> Iterator[tuple[int, int, int]]:
-    """Place, token and answer of all that is asked."""
+def _coded(batch: Batch, size: int) -> Whole:
+    """(asked,) place, token and answer of all that is asked, as one number each."""
     sequence, place = np.nonzero(batch.targets != NOT_ASKED)
-    each = (place, batch.tokens[sequence, place], batch.targets[sequence, place])
-    yield from zip(*(array.tolist() for array in each), strict=True)
+    coded: Whole = (place * size + batch.tokens[sequence, place]) * size + batch.targets[sequence, place]
+    return coded
 
 
 def _guess(batch: Batch, causal: bool) -> float | None:

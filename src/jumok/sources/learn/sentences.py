@@ -123,13 +123,15 @@ def pronoun() -> Sentences:
         title={"en": "What does “it” mean?", "ko": "‘it’과 ‘그것은’은 무엇을 가리키는가?"},
         about={
             "en": "An animal rests on a thing, because it was tired, or soft: at “it” the model must name the noun that is "
-            "meant. The word that decides stands elsewhere, so one layer reads it and the next one turns to the noun.",
+            "meant. The word that decides stands elsewhere: one layer can read it, and the next one turn to the noun. One layer "
+            "alone can answer too, by adding up what all the words say, without turning to any.",
             "ko": "동물이 물건 위에서 쉽니다. 그것은 피곤했거나 푹신했습니다. ‘it’, ‘그것은’ 자리에서 가리키는 명사를 맞혀야 합니다. "
-            "무엇인지 정해 주는 말은 다른 자리에 있으므로, 한 층이 그 말을 읽고 다음 층이 명사를 찾아갑니다.",
+            "무엇인지 정해 주는 말은 다른 자리에 있습니다. 한 층이 그 말을 읽고 다음 층이 명사를 찾아갈 수 있습니다. 한 층만으로도 맞힐 수는 "
+            "있습니다. 어느 명사도 찾아가지 않고, 모든 낱말이 말해 주는 것을 더하면 됩니다.",
         },
         causal=False,
         sizes=Sizes(n_layers=2),
-        settings=Settings(steps=600),
+        settings=Settings(steps=600, learning_rate=5e-3, weight_decay=0.3),
     )
 
 
@@ -212,7 +214,7 @@ def homonym() -> Sentences:
         },
         causal=False,
         sizes=Sizes(),
-        settings=Settings(steps=600),
+        settings=Settings(steps=600, learning_rate=1e-2, weight_decay=0.3),
     )
 
 
@@ -268,5 +270,5 @@ def subject_verb() -> Sentences:
         },
         causal=True,
         sizes=Sizes(),
-        settings=Settings(steps=600),
+        settings=Settings(steps=400, learning_rate=1e-2),
     )

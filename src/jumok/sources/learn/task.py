@@ -36,11 +36,16 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a task is trained unless something else is asked for: updates, sequences an update, Adam's step size."""
+    """How a task is trained unless something else is asked for.
+
+    steps : updates;  batch : sequences an update;  learning_rate : Adam's step size
+    weight_decay : how much of themselves all weights but W_Q and W_K lose at an update, times the step size
+    """
 
     steps: int = 600
     batch: int = 32
     learning_rate: float = 3e-3
+    weight_decay: float = 0.0
 
 
 @dataclass(frozen=True)

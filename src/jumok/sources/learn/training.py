@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,7 +60,7 @@ def apart() -> Iterator[None]:
         stack.callback(torch.set_default_dtype, dtype)
         for context in (
             torch.random.fork_rng(devices=[]),
-            torch.device("cpu"),
+            nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu"),
             torch.inference_mode(False),
             torch.enable_grad(),
             torch.autocast("cpu", enabled=False),
@@ -95,7 +95,7 @@ class Training:
 
     @property
     def _is_adam(self) -> bool:
-        return isinstance(self.optimizer, torch.optim.Adam)
+        return isinstance(self.optimizer, torch.optim.AdamW)
 
     def _begin_adam(self) -> None:
         """Adam's memory as it makes it itself at its first step, so that its tensors are the same all through."""
