@@ -83,5 +83,6 @@ class PythonHost:
 
 def _traits(shown: Widget) -> dict[str, Any]:
     documents = [one | {"bytes": base64.b64encode(one["bytes"]).decode()} for one in shown.documents]
-    same = {name: getattr(shown, name) for name in ("comparison", "view", "solver", "cutter", "cuts")}
+    names = ("comparison", "view", "solver", "cutter", "cuts", "extension", "sides")
+    same = {name: getattr(shown, name) for name in names if shown.has_trait(name)}
     return {"documents": documents, **same}

@@ -58,7 +58,11 @@ def history(
         gradient_norm={f"layers.0.attention.{name}": drawn(3, steps[-1]) ** 2 for name in ("w_q", "w_k", "w_v")},
         roles={"answer": np.linspace(0.1, 0.9, n * n_layers * n_heads).reshape(n, n_layers, n_heads)},
         baselines={"answer": 0.3},
-        task={"name": "small", "title": {"en": "A small task", "ko": "작은 과제"}},
+        task={
+            "name": "small",
+            "title": {"en": "A small task", "ko": "작은 과제"},
+            "about": {"en": "Nothing is learned.", "ko": "배우는 것이 없습니다."},
+        },
         settings={
             "steps": steps[-1],
             "batch": 4,

@@ -195,7 +195,7 @@ function Told({ session, side: { history }, isAlone }: { session: Session; side:
     <div class="outcome">
       {(history.told[lang] ?? []).map(({ name, title, lines }) => (
         <details key={name} open={isAlone && OPEN.has(name)}>
-          <summary>{shown(title)}</summary>
+          <summary>{title === "" ? told("title", lang) : shown(title)}</summary>
           {lines.map((line, of) => <p key={of}>{shown(line)}</p>)}
         </details>
       ))}
