@@ -1,7 +1,7 @@
 """Draw the README's pictures anew from the real output: ``python docs/make_pictures.py``.
 
 Each is an SVG of what ``jumok attend student`` prints, without a font from elsewhere, or of what ``jumok.draw`` draws; or
-of a designed head of the gallery: its table wanted and reached, and its weights.
+of a designed head of the gallery: its table wanted and reached, and its weights; or of training runs (a minute each).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 import jumok
-from jumok.picture.heat import WEIGHTS, Cells, cells_of, cells_panel, legend, one_grid
+from jumok.picture.arrows import arcs
+from jumok.picture.heat import WEIGHTS, Cells, cells_of, cells_panel, heat_map, legend, one_grid
 from jumok.picture.layout import Panel, beside, padded, paragraph, placed, stacked
 from jumok.picture.plain import cell_texts
 from jumok.picture.svg import document, rect
@@ -28,6 +29,7 @@ from jumok.sources.design.examples import design_examples
 from jumok.sources.example import GALLERY
 from jumok.tokens import token_name
 from jumok.trace import Trace, layers_of
+from jumok.words import percent
 
 HERE = Path(__file__).parent / "pictures"
 FONTS = "ui-monospace, 'D2Coding', 'NanumGothicCoding', 'Noto Sans Mono CJK KR', Menlo, Consolas, monospace"
@@ -76,6 +78,17 @@ SAYS = {
     "layer": ("W_Q, layer {n}", "W_Q, {n}층"),
     "told": ("{title}: wanted beside reached, and the weights.", "{title}: 바라는 가중치와 얻은 가중치, 그리고 W."),
 }
+LEARNED = {  # what the layers of a trained model do
+    "induction": ("Induction, in two layers", "두 층이 하는 귀납"),
+    "before": ("Layer 0: a new token reads the one before it", "0층: 처음 나온 토큰이 바로 앞 토큰을 참고합니다"),
+    "after": (
+        "Layer 1: a token seen before reads what followed it then",
+        "1층: 앞에 나왔던 토큰이 그때 뒤따르던 것을 참고합니다",
+    ),
+    "turning": ("The same row in two sentences", "두 문장에서 같은 행"),
+    "one": ("One layer, {word}: {ratio}", "한 층, {word}: {ratio}"),
+    "two": ("Two layers, {word}: {ratio}", "두 층, {word}: {ratio}"),
+}
 ROOM = 1000  # a wanted table wider than half of it stands above the reached one
 
 
@@ -99,6 +112,61 @@ def designed(name: str, lang: str) -> None:
         title=title, desc=_said("told", lang).format(title=title), lang=lang,
     )  # fmt: skip
     (HERE / f"design.{name}.{lang}.svg").write_text(svg, encoding="utf-8")
+
+
+def induction(run: jumok.Learned, lang: str) -> None:
+    """What the two layers of a trained model do with the first sequence that was looked at, as an SVG."""
+    light, query = THEMES["light"], run.history.probes[0].query
+    maps = []
+    for layer, said in zip(run.history.reading(), ("before", "after"), strict=True):
+        panel, _ = heat_map(layer, "weights", 0, None, lang, light, query)
+        maps.append(stacked([paragraph(_learned(said, lang), panel.width, light, 15, bold=True), panel], 10))
+    _write(
+        f"learn.induction.{lang}", beside(maps, 30), _learned("induction", lang), jumok.explain(run).text(lang), lang
+    )
+
+
+def turning(runs: dict[str, jumok.Learned], lang: str) -> None:
+    """The row of *it* where the animal and where the thing is meant, of one layer and of two, as an SVG."""
+    light, rows = THEMES["light"], []
+    for name, run in runs.items():
+        panels = []
+        for probe, asked in enumerate(run.history.probes[:2]):
+            trace = run.history.trace(probe=probe, layer=len(run.history.layers) - 1)
+            panel, _ = arcs(trace, 0, asked.query, lang, light)
+            said = _learned(name, lang).format(word=trace.tokens[-1].text, ratio=_shares(run, trace))
+            panels.append(stacked([paragraph(said, panel.width, light, 15, bold=True), panel], 10))
+        rows.append(beside(panels, 30))
+    told = " ".join(jumok.explain(run).text(lang) for run in runs.values())
+    _write(f"learn.turning.{lang}", stacked(rows, 30), _learned("turning", lang), told, lang)
+
+
+def _shares(run: jumok.Learned, trace: Trace) -> str:
+    """The weights of the two nouns in the row that is looked at."""
+    keys = [probe.reads[0] for probe in run.history.probes[:2]]
+    weights = trace.rows("weights", queries=[run.history.probes[0].query])[0, 0]
+    return ", ".join(f"{trace.tokens[key].text} {percent(float(weights[key]))}" for key in keys)
+
+
+def _learned(name: str, lang: str) -> str:
+    return LEARNED[name][("en", "ko").index(lang)]
+
+
+def _write(name: str, panel: Panel, title: str, desc: str, lang: str) -> None:
+    body, paper = padded(panel, 12), css(THEMES["light"].paper)
+    nodes = (rect(0, 0, body.width, body.height, paper), placed(body, 0, 0))
+    svg = document(body.width, body.height, nodes, title=title, desc=desc, lang=lang)
+    (HERE / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+def trained() -> None:
+    """Training runs: one row of one and two layers, the curves and the layers of induction."""
+    pronoun = {"one": jumok.learn("pronoun", n_layers=1), "two": jumok.learn("pronoun")}
+    repeat = jumok.learn("repeat")
+    for lang in ("en", "ko"):
+        turning(pronoun, lang)
+        jumok.draw(repeat, lang=lang).save(HERE / f"learn.repeat.{lang}.svg")
+        induction(repeat, lang)
 
 
 def _said(name: str, lang: str) -> str:
@@ -147,3 +215,4 @@ if __name__ == "__main__":
             jumok.draw(student, kind, lang=language).save(HERE / f"draw.{kind}.{language}.svg")
         for gallery in GALLERY:
             designed(gallery, language)
+    trained()
