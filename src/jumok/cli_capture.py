@@ -123,9 +123,10 @@ def _told(reading: Any, cuts: list[Any]) -> dict[str, Any]:
     """What is printed, as plain JSON with every digit."""
     import dataclasses
 
-    from .measurement.first_look import head_looks
+    from .measurement.first_look import head_looks, some_queries
     from .picture.captured import unreadable
 
+    some = some_queries(reading)
     return {
         "format": "jumok-capture",
         "version": 1,
@@ -135,7 +136,8 @@ def _told(reading: Any, cuts: list[Any]) -> dict[str, Any]:
         "layers": [layer.source.to_json() for layer in reading],
         "tokens": [dataclasses.asdict(token) for token in reading.tokens],
         "unreadable": unreadable(reading, reading.unknown),
-        "heads": [dataclasses.asdict(look) for look in head_looks(reading)],
+        "heads": [dataclasses.asdict(look) for look in head_looks(reading, some)],
+        "rows": some,
         "cuts": [cut.to_json() for cut in cuts],
     }
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jumok
-from jumok.measurement.first_look import arrows, head_looks
+from jumok.measurement.first_look import arrows, head_looks, some_queries
 from jumok.trace import Reading, Trace
 
 
@@ -59,3 +59,29 @@ def test_arrows_of_one_head_without_some_tokens(reading):
     table[[0, 3]] = table[:, [0, 3]] = 0
     table[np.abs(np.subtract.outer(np.arange(7), np.arange(7))) <= 1] = 0
     assert [a.weight for a in found] == pytest.approx(np.sort(table.ravel())[::-1][:5])
+
+
+def test_of_a_long_text_rows_that_are_spread_evenly_are_looked_at():
+    rng = np.random.default_rng(0)
+    q, k, v = rng.normal(size=(3, 2, 50, 3))
+    long = jumok.Trace(tokens=[str(at) for at in range(50)], q=q, k=k, v=v)
+    some = some_queries(long, most=2 * 50 * 10)
+    assert (len(some), some[0], some[-1]) == (10, 0, 49)
+    assert set(np.diff(some)) == {5, 6}
+    assert some_queries(long, most=2 * 50 * 50) is None
+    assert some_queries(long, most=1) == [0, 49]
+    assert some_queries(jumok.Reading([])) is None
+
+
+def test_rows_that_are_not_looked_at_do_not_count():
+    rng = np.random.default_rng(0)
+    q, k, v = rng.normal(size=(3, 2, 50, 3))
+    long = jumok.Trace(tokens=[str(at) for at in range(50)], q=q, k=k, v=v)
+    some = [3, 40]
+    weights = long.weights[:, some]
+    for look in head_looks(long, some):
+        assert look.first == pytest.approx(weights[look.head, :, 0].mean())
+    found = arrows(long, n=3, queries=some, apart={3})
+    assert {arrow.query for arrow in found} == {40}
+    assert found[0].weight == pytest.approx(np.delete(weights[:, 1], 3, axis=1).max())
+    assert found[0].weight == pytest.approx(long.weights[found[0].head, 40, found[0].key])

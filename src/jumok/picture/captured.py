@@ -10,7 +10,7 @@ import numpy as np
 
 from ..layer_numbers import layer_numbers, layer_place
 from ..measurement.comparison import Comparison
-from ..measurement.first_look import PLACES, Arrow, HeadLook, arrows, head_looks
+from ..measurement.first_look import PLACES, Arrow, HeadLook, arrows, head_looks, some_queries
 from ..measurement.noise import HeadShift, NeutralEdit
 from ..tokens import Token, token_name
 from ..trace import Reading
@@ -63,6 +63,10 @@ WORDS = {
     ),
     "tokens": ("Tokens", "토큰"),
     "more": ("… {n} more", "… {n}개 더"),
+    "long": (
+        "The text is long: of its {n} rows {some}, evenly spread, are looked at below.",
+        "글이 깁니다. 아래에서는 행 {n}개 가운데 고르게 고른 {some}개를 봅니다.",
+    ),
     "looks": ("Where the weight goes", "가중치가 가는 곳"),
     "sink": (
         "The first token {token} takes {mean} of all weight, more than {sink} in {n} of {all} heads: an attention sink. It is "
@@ -156,7 +160,11 @@ def captured(screen: Screen, reading: Any, layer: int | None = None, head: int |
         screen.say()
     _what(screen, reading)
     _tokens(screen, reading)
-    if looks := head_looks(reading):
+    some = some_queries(reading)
+    if some is not None:
+        screen.say()
+        screen.say(words("long", lang, n=f"{reading[0].n_queries:,}", some=len(some)))
+    if looks := head_looks(reading, some):
         _looks(screen, looks, names(reading)[0])
     _arrows(screen, reading, layer, head)
     screen.say()
@@ -224,11 +232,11 @@ def _looks(screen: Screen, looks: Sequence[HeadLook], first: str) -> None:
 
 
 def _arrows(screen: Screen, reading: Any, layer: int | None, head: int | None) -> None:
-    lang, named = screen.lang, names(reading)
+    lang, named, some = screen.lang, names(reading), some_queries(reading)
     one = layer is not None or head is not None
     if one:
         layer, head = layer_numbers(reading)[-1] if layer is None else layer, 0 if head is None else head
-    found = arrows(reading, N_ARROWS, layer, head, {0}) if one else strongest(reading, N_ARROWS)
+    found = arrows(reading, N_ARROWS, layer, head, {0}, queries=some) if one else strongest(reading, N_ARROWS)
     screen.title(words("arrows_of", lang, layer=layer, head=head) if one else words("arrows", lang))
     for arrow in found:
         query, key = (
@@ -241,9 +249,9 @@ def _arrows(screen: Screen, reading: Any, layer: int | None, head: int | None) -
 
 
 def strongest(reading: Reading, n: int) -> Sequence[Arrow]:
-    """The n largest weights between words: without the first token, marks and neighbours."""
+    """The n largest weights between words: without the first token, marks and neighbours; of a long text of some rows."""
     marks = [at for at, label in enumerate(labels(reading)) if label.special]
-    return arrows(reading, n, apart={0, *marks}, near=False)
+    return arrows(reading, n, apart={0, *marks}, near=False, queries=some_queries(reading))
 
 
 # two texts ----------------------------------------------------------------------------------------

@@ -112,8 +112,9 @@ def _texts(model: Any, texts: list[Any], tokenizer: Any, name: str) -> Asked:
     device = next((parameter.device for parameter in model.parameters()), None)
     inputs = {name: one.to(device) for name, one in given.inputs.items()}
     told = Told(
-        name, Side(given.tokens, given.real), sentences=tuple(texts), special=given.special, unknown=max(given.unknown)
-    )
+        name, Side(given.tokens, given.real), sentences=tuple(texts), special=given.special, unknown=max(given.unknown),
+        notes=_beyond(model, given.inputs["input_ids"].shape[1]),
+    )  # fmt: skip
     return Asked((), _taken(model, inputs), told, word_of(tokenizer))
 
 
@@ -237,6 +238,23 @@ def _fits(model: Any, ids: Any) -> None:
             en=f"the tokenizer does not fit this model: it gave token {int(ids.max())}, and the model knows {size}.",
             ko=f"토크나이저가 이 모델과 맞지 않습니다. 토큰 번호 {int(ids.max())}이(가) 나왔는데 모델은 {size}개만 압니다.",
         )
+
+
+def _beyond(model: Any, n: int) -> tuple[Note, ...]:
+    """A text beyond what a model was made for, where its positions have no end and nothing stops it."""
+    config: Any = getattr(model, "config", None)
+    config = config.get_text_config() if hasattr(config, "get_text_config") else config
+    most = getattr(config, "max_position_embeddings", None)
+    if type(most) is not int or n <= most:
+        return ()
+    return (
+        Note(
+            en=f"The text has {n:,} tokens, and this model is made for {most:,} (max_position_embeddings). It runs beyond that, "
+            f"but has not learned what to do there.",
+            ko=f"글이 토큰 {n:,}개인데 이 모델은 {most:,}개까지 읽도록 만들어졌습니다(max_position_embeddings). 그 뒤도 계산은 하지만 "
+            f"학습한 적이 없는 길이입니다.",
+        ),
+    )
 
 
 def _context(model: Any) -> int | None:
