@@ -30,6 +30,32 @@ def test_the_python_about_models_runs(name):
     assert results.failed == 0
 
 
+@pytest.mark.parametrize("name", ["docs/learn.md", "docs/learn.ko.md"])
+def test_the_page_about_learning_runs_and_shows_its_pictures(name):
+    results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert results.attempted >= 5
+    assert results.failed == 0
+    text = (ROOT / name).read_text(encoding="utf-8")
+    pictures = re.findall(r'<img src="([^"]+)" alt="[^"]{20,}"', text)
+    assert len(pictures) == 3
+    assert [picture for picture in pictures if not (ROOT / "docs" / picture).is_file()] == []
+
+
+@pytest.mark.parametrize("name", ["docs/learn.md", "docs/learn.ko.md"])
+def test_the_page_about_learning_names_every_task_and_commands_that_are_there(name):
+    from jumok.sources.learn.tasks import NAMES
+
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^\| `([a-z-]+)` \|", text) == list(NAMES)
+    options = set(re.findall(r"(?m)(?<=`| )(--[a-z-]+)", text))
+    out = io.StringIO()
+    with redirect_stdout(out):
+        for command in ("learn", "explain", "draw"):
+            assert run([command, "--help"]) == 0
+    assert len(options) >= 12
+    assert [option for option in options if option not in out.getvalue()] == []
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_the_screens_in_it_are_real(name, monkeypatch):
     """Every piece between two … of a block that begins with $ stands in what the command prints."""
