@@ -315,7 +315,11 @@ def test_the_pronoun_of_the_decoder_cannot_change(smollm2):
         (["capture", "a", "-o", "a.pdf"], r"the file's name says how to write: \.safetensors"),
         (["capture", "a", "-o", "nowhere/a.json"], "nowhere"),
         (["compare", "a", "b", "--token", "it"], "add --model"),
+        (["capture", "x\udcffy"], "half of one"),
+        (["capture", "a", "--model", ""], "model expects .* got ''"),
         (["compare", CAT, "a", "--token", "dog"], "unknown token 'dog'"),
+        (["compare", CAT, "x\udcffy"], "half of one"),
+        (["compare", CAT, "a", "--neutral", "x\udcffy"], "half of one"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(encoder, arguments, said):
@@ -324,6 +328,55 @@ def test_what_does_not_fit_is_refused(encoder, arguments, said):
     needs_model = "--model" not in arguments and arguments[1:] and arguments[1:3] != ["a", "b"]
     message = run(*arguments, *(["--model", str(encoder)] if needs_model else [])).message
     assert re.search(said, message)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_two_texts_without_a_model_are_told_to_take_one(lang):
+    message = run("compare", CAT, SOFT, "--lang", lang).message
+    assert "--model demo" in message
+    assert hangul(message) == (lang == "ko")
+    assert len(message) < 300
+
+
+# several readings -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def two_sides(tmp_path_factory):
+    """A tiny folder of an encoder with a decoder."""
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("models") / "t5"
+    hf.T5ForConditionalGeneration(
+        hf.T5Config(
+            vocab_size=15, d_model=16, d_kv=8, d_ff=16, num_layers=2, num_heads=2, decoder_start_token_id=0, pad_token_id=0,
+            eos_token_id=3,
+        )
+    ).save_pretrained(path)  # fmt: skip
+    of_transformers(word_pieces(), **MARKS).save_pretrained(path)
+    return path
+
+
+def test_each_reading_can_be_printed_cut_and_written(two_sides, tmp_path):
+    given = ("capture", "the cat sat", "--model", two_sides, "--target", "it was", "-o")
+    shown = run(*given, tmp_path / "a.safetensors")
+    assert "This is the reading 'encoder'" in one_line(shown.out)
+    assert "decoder (2 × 5), cross (2 × 5)" in one_line(shown.out)
+    assert "this is the reading 'encoder'; the others: --reading decoder, cross" in shown.err
+    shown = run(*given, tmp_path / "b.safetensors", "--reading", "cross", "--cut", "1.1:it>cat")
+    assert "This is the reading 'cross'" in one_line(shown.out)
+    assert "of 'it' on cat" in one_line(shown.out)
+    first, second = (jumok.load(tmp_path / f"{name}.safetensors") for name in "ab")
+    assert [first.source.details["side"], second.source.details["side"]] == ["encoder", "cross"]
+    assert second[0].key_tokens is not None
+    told = json.loads(run("capture", "the cat", "--model", two_sides, "--target", "it", "--reading", "1", "--json").text)
+    assert (told["reading"], told["readings"]) == ("decoder", ["encoder", "decoder", "cross"])
+
+
+def test_layers_keep_their_numbers(encoder, tmp_path):
+    shown = run("capture", CAT, "--model", encoder, "--layers", "1", "--cut", "1.2:it>cat", "-o", tmp_path / "a.html")
+    assert "L0H" not in shown.out
+    assert "Cut in layer 1, head 2" in one_line(shown.out)
+    assert "L1H2" in run("capture", CAT, "--model", encoder, "--layers", "1", "--head", "2").text
 
 
 def test_pickled_weights_and_code_are_refused(encoder, tmp_path):

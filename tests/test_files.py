@@ -324,3 +324,26 @@ def test_a_disk_that_fills_up_leaves_the_old_file(tmp_path: Path, suffix: str) -
     assert "쓸 수 없습니다" in done.stdout
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == [path.name]
+
+
+def test_what_a_killed_writing_left_behind_is_taken_away_after_a_day(tmp_path: Path) -> None:
+    old, new, other = (tmp_path / name for name in (".jumok-a.part", ".jumok-b.part", ".other-c.part"))
+    for file in (old, new, other):
+        file.write_text("half")
+    for file in (old, other):
+        os.utime(file, (0, 0))
+    write_whole(tmp_path / "a.txt", text("whole"))
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".jumok-b.part", ".other-c.part", "a.txt"]
+
+
+def test_a_full_disk_is_told_as_such(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from safetensors import SafetensorError
+
+    def full(*_: Any, **__: Any) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    with pytest.raises(OutputError, match=r"there is no space left\. Make room, or try another disk") as told:
+        TRACE.save(tmp_path / "a.safetensors")
+    assert "남은 공간이 없습니다" in told.value.ko
+    assert not list(tmp_path.iterdir())

@@ -783,6 +783,7 @@ def _compare(
             en="--token and --neutral are for two texts under a model: add --model demo, or a model's folder.",
             ko="--token과 --neutral은 한 모델로 두 글을 비교할 때 씁니다. --model demo나 모델 폴더를 더하십시오.",
         )
+    _refuse_texts(first, second)
     found = compare(_attended(first, mask), _attended(second, mask))
     if json or (output is not None and Path(output).suffix.lower() == ".json"):
         form = "json" if output is None else _form(output, {"json": json})
@@ -792,6 +793,18 @@ def _compare(
         found, kind, layer=_place("--layer", layer), head=_place("--head", head), lang=lang, theme=theme or "light"
     )
     _hand_over(lang, picture, output)
+
+
+def _refuse_texts(*names: str) -> None:
+    """Two texts without a model: that they are no examples helps nobody."""
+    texts = [name for name in names if re.search(r"\s", name.strip()) and not Path(name[:200]).exists()]
+    if texts:
+        raise InputError(
+            en=f"without --model two examples or files are compared, and {texts[0]!r:.60} is neither. To compare two texts, say "
+            f"which model reads them: --model demo, or a model's folder.",
+            ko=f"--model이 없으면 예제나 파일을 비교하는데 {texts[0]!r:.60}은(는) 둘 다 아닙니다. 두 글을 비교하려면 읽을 모델을 밝히십시오: "
+            f"--model demo, 또는 모델 폴더.",
+        )
 
 
 def _design(lang: str, files: tuple[str, ...], output: str | None, json: bool, csv: bool, **asked: Any) -> None:

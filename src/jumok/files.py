@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from .errors import JumokError, OutputError
 
 __all__ = ["refuse_nameless", "refuse_unwritable", "write_whole"]
+
+STALE_S = 86_400  # a file that is not yet whole after a day was left behind
 
 _NO_FOLDER = (
     ("there is no such folder. Make it first, or try another path", "그런 폴더가 없습니다. 폴더를 먼저 만들거나 다른 경로를 쓰십시오"),
@@ -111,6 +114,7 @@ def _reason(error: OSError | ValueError) -> tuple[str, str]:
 
 
 def _replace(target: Path, write: Callable[[str], object]) -> None:
+    _sweep(target.parent)
     handle, name = tempfile.mkstemp(prefix=".jumok-", suffix=".part", dir=target.parent)
     os.close(handle)
     try:
@@ -121,6 +125,16 @@ def _replace(target: Path, write: Callable[[str], object]) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _sweep(folder: Path) -> None:
+    """Take away what writing left behind that was killed: no file is written for a day."""
+    for left in folder.glob(".jumok-*.part"):
+        try:
+            if time.time() - left.stat().st_mtime > STALE_S:
+                left.unlink()
+        except OSError:  # another process was faster, or it is not ours to take away
+            continue
 
 
 def _sync(name: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -66,7 +67,8 @@ def _write_safetensors(name: str, tensors: dict[str, Any], metadata: dict[str, s
         else:  # a device or a pipe, which save_file would put a file in the place of
             Path(name).write_bytes(as_bytes(tensors, metadata=metadata))
     except SafetensorError as error:  # a full disk, or a record beyond what a header may hold
-        raise OSError(str(error)) from error
+        code = re.search(r"os error (\d+)", str(error))
+        raise (OSError(int(code[1]), str(error)) if code else OSError(str(error))) from error
 
 
 def to_json(record: Trace | Reading) -> dict[str, Any]:
