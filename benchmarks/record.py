@@ -1,6 +1,6 @@
 """What a recording adds to a training: python benchmarks/record.py
 
-    python benchmarks/record.py --steps 100 --rounds 3 --model bert
+    python benchmarks/record.py --steps 60 --rounds 1 --model bert
 
 Two copies of a model train on the same batches, a step of one and then a step of the other, one of them under
 ``jumok.record`` at its default schedule with one probe. A line a model: the time of a step without (median), what all that the
@@ -24,7 +24,7 @@ from torch import nn
 import jumok
 from jumok import nn as attention
 
-N_SYMBOLS, N_TOKENS, BATCH, D, LAYERS, HEADS = 1000, 64, 16, 128, 2, 4
+N_SYMBOLS, N_TOKENS, BATCH, D, LAYERS, HEADS = 1000, 64, 16, 256, 4, 4
 PROBE = 12  # tokens of the probe
 
 Loss = Callable[[Any], torch.Tensor]  # of a model on a batch
@@ -109,8 +109,8 @@ MODELS = {"jumok.nn": own, "TransformerEncoder": encoder, "bert": bert, "gpt2": 
 def main() -> None:
     """Run and print one JSON line a model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--model", choices=MODELS, action="append")
     given = parser.parse_args()
     torch.set_num_threads(1)

@@ -29,11 +29,13 @@ def of_trainer(recorded: Recording) -> Any:
     Errors: ``MissingExtra`` without transformers.
     """
     try:
-        from transformers import TrainerCallback
+        import transformers
     except ImportError as error:
         raise MissingExtra(extra="models", package="transformers") from error
 
-    class JumokCallback(TrainerCallback):
+    base: Any = transformers.TrainerCallback  # its methods name every argument, which a callback need not
+
+    class JumokCallback(base):  # type: ignore[misc]
         def on_train_begin(self, _: Any, state: Any, *__: Any, **___: Any) -> None:
             recorded.begin(state.global_step)
 

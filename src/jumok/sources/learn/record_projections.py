@@ -188,7 +188,7 @@ def _part(module: Any, runs: str | None = None, columns: Any = ALL) -> _Part:
 
 
 def _matched(linear: Mapping[str, Any], inside: Mapping[str, Ran], trace: Trace, matching: Any) -> dict[str, _Part]:
-    """ "q", "k", "v" → their projections, all three or none."""
+    """The projections of q, k and v by these names, all three or none."""
     found: dict[str, _Part] = {}
     for each in "qkv":
         for name, one in inside.items():
