@@ -210,6 +210,38 @@ def assigned_where_a_whole_mask_is_true(q, k, v):
 
 
 @style
+def the_largest_put_back(q, k, v):
+    scores = q @ k.mT / 2
+    largest, places = scores.topk(2, dim=-1)
+    weights = torch.full_like(scores, float("-inf")).scatter(-1, places, largest).softmax(-1)
+    return weights, together(weights @ v)
+
+
+@style
+def the_largest_put_back_into_a_tensor_of_its_own(q, k, v):
+    scores = q @ k.mT / 2
+    largest, places = scores.topk(2, dim=-1)
+    weights = torch.full(scores.shape, -1e9).scatter_(-1, places, largest).softmax(-1)
+    return weights, together(weights @ v)
+
+
+@style
+def the_largest_by_an_added_mask(q, k, v):
+    scores = q @ k.mT / 2
+    mask = torch.full_like(scores, float("-inf")).scatter(-1, scores.topk(2, dim=-1).indices, 0.0)
+    weights = (scores + mask).softmax(-1)
+    return weights, together(weights @ v)
+
+
+@style
+def the_largest_by_where(q, k, v):
+    scores = q @ k.mT / 2
+    low = torch.full_like(scores, float("-inf"))
+    weights = torch.where(scores < scores.topk(2, dim=-1).values[..., -1:], low, scores).softmax(-1)
+    return weights, together(weights @ v)
+
+
+@style
 def a_mask_of_the_keys_alone(q, k, v):
     keys = torch.arange(N).expand(B, N) < N - 1
     weights = (q @ k.mT / 2).masked_fill(~keys[:, None, None, :], -1e9).softmax(-1)
@@ -553,6 +585,39 @@ def test_additive_attention_is_listed():
 
     (listed,) = seen_of(program)
     assert "not a product of queries and keys" in listed.why
+
+
+def test_weights_that_are_spread_over_values_are_listed():
+    q, k, v = inputs()
+    (listed,) = seen_of(lambda: ((q @ k.mT).softmax(-1)[..., None] * v[:, :, None]).sum(3))
+    assert "write w @ v" in listed.why
+
+
+@pytest.mark.parametrize(
+    ("between", "why"),
+    [
+        (
+            lambda s: s * torch.rand(N, N),
+            "mul between the scores and the softmax is not followed (scores or weights times a table",
+        ),
+        (
+            lambda s: s.sigmoid(),
+            "sigmoid between the scores and the softmax is not followed (perhaps attention without",
+        ),
+        (lambda s: s.topk(2, dim=-1).values, "the largest scores of each row are taken out (topk)"),
+        (lambda s: torch.zeros_like(s).scatter(-1, *s.topk(2, dim=-1)[::-1]), "scatter"),
+        (torch.sin, "sin between the scores and the softmax is not followed"),
+    ],
+)
+def test_what_stands_between_is_listed_in_words(between, why):
+    q, k, v = inputs()
+
+    def program():
+        weights = between(q @ k.mT / 2).softmax(-1)
+        return weights @ v[..., : weights.shape[-1], :]
+
+    (listed,) = seen_of(program)
+    assert why in listed.why
 
 
 @pytest.mark.parametrize("where", ["before", "after"])

@@ -9,7 +9,7 @@ from typing import Any
 from .atoms import Axes
 from .found import Found, Step
 
-__all__ = ["TABLES", "Lost", "Mixed", "Noise", "Scores"]
+__all__ = ["TABLES", "Lost", "Mixed", "Noise", "Picked", "Scores"]
 
 TABLES = ("scores", "exp", "log-weights", "weights")  # stages that have a number for each query and key
 
@@ -76,3 +76,13 @@ class Lost:
     why: str
     weights: bool
     origin: object = None
+
+
+@dataclass(frozen=True)
+class Picked(Lost):
+    """The largest of each row of scores; put back in their places (top-k attention) they are scores again.
+
+    scores : where they are from
+    """
+
+    scores: Scores | None = None

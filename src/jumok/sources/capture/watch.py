@@ -10,6 +10,7 @@ Each handler says what is known of an operation's result: a node (``nodes.py``),
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -23,7 +24,7 @@ from .atoms import Atom, Axes, arranged, refined
 from .calls import Seen
 from .found import LOW, Found, Step, compact, composable, sampled, side_by_side
 from .modules import Modules
-from .nodes import TABLES, Lost, Mixed, Noise, Scores
+from .nodes import TABLES, Lost, Mixed, Noise, Picked, Scores
 
 __all__ = ["Watch"]
 
@@ -75,7 +76,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if node is not None:
             self.nodes[first] = node
         elif len(self.nodes):
-            lost = None if name in _PRODUCTS else self.lost(name, args)
+            lost = None if name in _PRODUCTS or name in _CONSTANT else self.lost(name, args)
             for tensor in _tensors(out):
                 if lost is not None and tensor.is_floating_point():
                     self.nodes[tensor] = lost
@@ -97,7 +98,9 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if isinstance(node, Scores) and node.stage in TABLES:
                 weights = node.stage == "weights"
                 place = "after the softmax" if weights else "between the scores and the softmax"
-                return Lost("attention", f"{_called(name)} {place} is not followed", weights, node.origin)
+                called = _called(name)
+                like = f" ({_LIKE[called.rstrip('_')]})" if called.rstrip("_") in _LIKE else ""
+                return Lost("attention", f"{called} {place} is not followed{like}", weights, node.origin)
         return None
 
     def handed_over(self, found: Found, mixed: Any) -> None:
@@ -206,6 +209,9 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return node
         if isinstance(self.node(by), Noise):
             return self.dropped(tensor)
+        if isinstance(node, Scores) and node.stage == "weights" and not _is_number(by) and out.numel() > tensor.numel():
+            self.note("attention", "weights are spread over values and summed ((w[..., None] * v).sum()): write w @ v")
+            return None
         if not isinstance(node, Scores) or self.node(by) is not None:
             return None
         if node.stage == "scores":
@@ -259,6 +265,24 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def at_least(self, tensor: Any, least: Any) -> Node | None:
         """No score below a very low number: nothing that a softmax sees."""
         return self.scores(tensor) if least is not None and _is_number(least) and float(least) <= LOW else None
+
+    def picked(self, tensor: Any, values: Any) -> Node | None:
+        """The largest scores of each row."""
+        node = self.scores(tensor)
+        if node is None or values.shape == tensor.shape:
+            return None
+        why = "the largest scores of each row are taken out (topk) and not put back with scatter or a mask"
+        return Picked("attention", why, False, node.origin, node)
+
+    def put_back(self, out: Any, dim: int, places: Any, values: Any) -> Node | None:
+        """The largest scores in their places again, and a number that masks in all others."""
+        node = self.node(values)
+        if not isinstance(node, Picked) or node.scores is None:
+            return None
+        allowed = torch.zeros_like(out, dtype=torch.bool).scatter(dim, places, True)
+        if not (out.masked_fill(allowed, -math.inf) <= LOW).all():
+            return None
+        return node.scores.after(Step("allowed", allowed, node.scores.axes))
 
     def dropped(self, tensor: Any) -> Node | None:
         """Dropout."""
@@ -502,6 +526,11 @@ def _batched(watch: Watch, _: Any, args: Any, kwargs: Any, out: Any) -> Node | N
     return node if beta == 0 else node.after(Step("add", added * beta, node.start))
 
 
+def _scattered(watch: Watch, _: Any, args: Any, __: Any, out: Any) -> Node | None:
+    """scatter(empty, dim, places, values)."""
+    return watch.put_back(out, *args[1:4]) if len(args) > 3 and isinstance(args[3], torch.Tensor) else None
+
+
 def _axis(args: Any, kwargs: Any, default: Any = None) -> Any:
     return args[1] if len(args) > 1 else kwargs.get("dim", default)
 
@@ -522,6 +551,16 @@ _VIEWS = (
     aten.unflatten,
 )
 _SAME = (aten.clone, aten.detach, aten.alias, aten._to_copy, aten.contiguous, aten.lift_fresh, aten.nan_to_num)
+_CONSTANT = (aten.full_like, aten.zeros_like, aten.ones_like, aten.empty_like, aten.rand_like, aten.randn_like)
+_LIKE = {  # what an operation that is not followed is likely to be
+    "mul": "scores or weights times a table: a gate, or a factor for each distance",
+    "scatter": "perhaps top-k attention: scatter the topk of these scores into a tensor of -inf",
+    "sort": "perhaps top-k or sparsemax attention",
+    "relu": "perhaps attention without a softmax",
+    "sigmoid": "perhaps attention without a softmax",
+    "cumsum": "perhaps a forgetting gate",
+    "convolution": "perhaps heads that are mixed by a convolution",
+}
 _FUSED = (
     aten.scaled_dot_product_attention,
     aten._scaled_dot_product_flash_attention,
@@ -556,6 +595,8 @@ _HANDLERS: dict[Any, Handler] = {
     aten.max: _largest,
     aten.maximum: lambda w, _, a, __, ___: w.at_least(a[0], a[1]),
     **dict.fromkeys((aten.clamp, aten.clamp_, aten.clamp_min, aten.clamp_min_), _clamped),
+    aten.topk: lambda w, _, a, __, o: w.picked(a[0], o),
+    **dict.fromkeys((aten.scatter, aten.scatter_), _scattered),
     aten.bernoulli_: lambda *_: Noise(),
     aten.native_dropout: lambda w, _, a, __, ___: w.dropped(a[0]),
     aten.cat: lambda w, _, a, k, o: w.joined(a[0], _axis(a, k, 0), o),
