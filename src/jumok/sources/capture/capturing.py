@@ -28,6 +28,7 @@ from ...trace import Reading, Source, Trace, no_layer
 from .asked import Asked, Told, asked, refuse_text
 from .calls import Seen
 from .cut import Cut, Place, Rerun, cut
+from .doubts import doubts
 from .growing import Calls
 from .notes import Note
 from .room import refuse_too_large
@@ -63,6 +64,7 @@ class Captured(Reading):
     _running: tuple[Calls, Any, ExitStack]
     _places: tuple[tuple[Place, ...], ...]
     _n_layers: int
+    _doubts: tuple[Note, ...]
     _main: int | None
     _chosen: bool
 
@@ -100,14 +102,16 @@ class Captured(Reading):
 
     def _fill(self, calls: Calls, seen: tuple[Seen, ...]) -> None:
         told: Told = self._asked[2]
-        made, refused = read([(number, found.call()) for number, found in calls.whole()], told)
+        whole = [(number, found, found.call()) for number, found in calls.whole()]
+        made, refused = read([(number, call) for number, _, call in whole], told)
         put = object.__setattr__
+        put(self, "_doubts", doubts([found for _, found, _ in whole], [call for *_, call in whole], told))
         put(self, "_n_layers", calls.n_layers)
         put(self, "readings", tuple(reading_of(traces, told, name[-1]) for name, traces in made.items()))
         put(self, "names", names_of(self.readings))
         put(self, "_places", tuple(tuple(place for _, place in some) for some in made.values()))
         put(self, "refused", tuple(refused))
-        put(self, "seen", seen)
+        put(self, "seen", (*seen, *calls.seen))
         if self.readings:
             self._show(max(range(len(self.readings)), key=lambda at: len(self.readings[at])))
         else:
@@ -123,7 +127,7 @@ class Captured(Reading):
         """What was not read, and what a reader should know, as plain JSON."""
         _, layers, told = self._asked
         missing = absent(layers, self._n_layers)
-        return _listed(self.refused, self.seen, (*told.notes, *([] if missing is None else [missing])))
+        return _listed(self.refused, self.seen, (*told.notes, *self._doubts, *([] if missing is None else [missing])))
 
     @property
     def main(self) -> str:

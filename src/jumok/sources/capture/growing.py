@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .calls import Seen
 from .found import LOW, Found, Step
 
 __all__ = ["Calls"]
@@ -47,6 +48,7 @@ class Calls:
         self._run = -1
         self._order: dict[str, int] = {}
         self._n = 0
+        self.seen: list[Seen] = []  # calls that were not taken, each with the reason
 
     @property
     def n_layers(self) -> int:
@@ -77,12 +79,21 @@ class Calls:
             if n_new is not None:
                 self._later.setdefault(id(before), []).append(_part(found, n_new))
                 return
+            if _goes_on(before, found):
+                self._leave(found)
+                return
         self._slots[slot] = found
         stack = _stack(found)
         number = self._count[stack] = self._count.get(stack, -1) + 1
         if self._wanted is None or number in self._wanted:
             self._number[id(found)] = number
             self.first.append(found)
+
+    def _leave(self, found: Found) -> None:
+        why = "the kept keys change places between the steps (beam search): these are not joined. Use num_beams=1"
+        seen = Seen(found.module, "generation with a cache", why)
+        if seen not in self.seen:
+            self.seen.append(seen)
 
     def whole(self) -> list[tuple[int, Found]]:
         """(call,) each with all its queries and keys, and the number of its layer among all of its stack, wanted or not."""
@@ -103,6 +114,12 @@ class Calls:
             if old is not None and torch.equal(old, found.k[..., : n_seen - n_new, :]):
                 return n_new
         return None
+
+
+def _goes_on(before: Found, found: Found) -> bool:
+    """True where a few queries read a longer sequence than before, in a module where all queries were read by all."""
+    n_before, n = before.q.shape[-2], found.q.shape[-2]
+    return bool(before.k.shape[-2] == n_before and n < n_before < found.k.shape[-2])
 
 
 def _stack(found: Found) -> tuple[int, str, bool]:
