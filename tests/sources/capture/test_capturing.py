@@ -275,6 +275,16 @@ def test_threads_do_not_see_each_other():
     assert type(hf.modeling_utils.ALL_ATTENTION_FUNCTIONS).get_interface is own
 
 
+def test_a_model_in_another_thread_is_not_seen_and_that_is_said():
+    model, x = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 3, 8)
+    with jumok.capture() as reading:
+        one = threading.Thread(target=lambda: model(x, x, x))
+        one.start()
+        one.join()
+    assert len(reading) == 0
+    assert [one.what for one in reading.seen] == ["a model in another thread"]
+
+
 def test_a_model_is_left_in_its_modes():
     model = bert().train()
     model.encoder.layer[1].eval()

@@ -15,6 +15,7 @@ class Modules:
         self.running: list[Any] = []
         self.parameters: set[int] = set() if root is None else _storages(root)
         self.passes = 0  # how often an outermost module was called
+        self.elsewhere = False  # True where a module ran in another thread, which is not watched
         self._hooks: list[Any] = []
         self._thread: int | None = None
 
@@ -37,6 +38,7 @@ class Modules:
 
     def _enter(self, module: Any, _: Any) -> None:
         if not self._mine():
+            self.elsewhere = True
             return
         if not self.running:
             self.passes += 1
