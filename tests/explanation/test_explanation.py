@@ -163,7 +163,7 @@ def test_a_head_or_a_layer_that_is_not_there(given: dict[str, object], message: 
 def test_what_is_no_trace() -> None:
     with pytest.raises(InputError, match="expects a Trace or a Reading"):
         jumok.explain("student")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="with layers"):
+    with pytest.raises(InputError, match="holds no layer"):
         jumok.explain(jumok.Reading(()))
 
 

@@ -603,12 +603,18 @@ def test_what_is_refused(options, error, told):
     assert any("가" <= letter <= "힣" for letter in caught.value.text("ko"))
 
 
-@pytest.mark.parametrize("thing", [None, "student", [1], Reading(())])
+@pytest.mark.parametrize("thing", [None, "student", [1]])
 def test_what_is_no_record_is_refused(thing):
     with pytest.raises(
         InputError, match=r"draw expects a Trace, a Reading .* or an Example, got .*jumok\.load\(\"student\"\)"
     ):
         draw(thing)
+
+
+def test_a_reading_without_layers_says_why():
+    with pytest.raises(InputError, match="this reading holds no layer: no attention was read") as caught:
+        draw(Reading(()))
+    assert "층이 없습니다" in caught.value.ko
 
 
 def test_what_a_record_does_not_hold_is_refused():

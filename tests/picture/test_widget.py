@@ -201,7 +201,7 @@ def test_a_comparison_opens_at_its_largest_change():
     assert (same.layer, same.query, same.key) == (0, 2, 3), "where nothing changed, as one record"
 
 
-WRONG = [None, 1, "student", [1], [], np.eye(3), jumok, Reading(()), [student(), None], [student()] * 3, student]
+WRONG = [None, 1, "student", [1], [], np.eye(3), jumok, [student(), None], [student()] * 3, student]
 
 
 @pytest.mark.parametrize("thing", WRONG, ids=lambda thing: type(thing).__name__)
@@ -211,6 +211,11 @@ def test_what_is_no_record_is_refused_with_what_to_try(thing):
     told = f"widget expects a Trace, a Reading with layers, a Comparison or an Example, got {type(thing).__name__}."
     assert str(caught.value) == f'{told} Try jumok.widget(jumok.load("student")).'
     assert re.search("[가-힣]", caught.value.text("ko"))
+
+
+def test_a_reading_without_layers_says_why():
+    with pytest.raises(InputError, match="this reading holds no layer: no attention was read"):
+        jumok.widget(Reading(()))
 
 
 def test_the_language_is_that_of_the_machine(monkeypatch):
