@@ -17,6 +17,8 @@ __all__ = ["beside", "moment", "run_of", "wanted"]
 
 def run_of(thing: Any) -> Run | None:
     """A ``Learned`` or a ``History`` as what pictures and the page take; None for anything else."""
+    if not isinstance(thing, History) and not hasattr(thing, "history"):
+        return None  # and nothing is loaded that only runs need
     from .picture.learned import Run
     from .sources.learn.learned import Learned
 
