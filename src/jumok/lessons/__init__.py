@@ -1,0 +1,1 @@
+"""Readers of a Trace that teach: the checker of a learner's own attention."""
