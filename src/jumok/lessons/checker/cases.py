@@ -130,8 +130,13 @@ def problem(layout: Layout, case: Case, sizes: Mapping[str, Any]) -> Problem:
         xv = xk if layout.sources != "three" else draw(rng, (*lead, m, sizes["d_model"]))
         projections = _projections(rng, sizes, case.values)
     given = _given(rng, layout, case, lead, n, m) if layout.mask else None
+    bias = None
+    if given is not None and layout.mask_kind == "added":  # some shown keys get a number too: who only asks whether it is 0 fails
+        bias = np.where(rng.random(given.shape) < 0.5, 0.0, -0.7)
+        bias = bias[..., None, :] if layout.mask in ("keys", "lengths") else bias
+        bias = bias[..., None, :, :] if sizes["n_heads"] and bias.ndim > 2 else bias
     made = Problem(
-        xq, xk, xv, projections, sizes["n_heads"], given, layout.mask in ("keys", "lengths"), layout.causal,
+        xq, xk, xv, projections, sizes["n_heads"], given, layout.mask in ("keys", "lengths"), bias, layout.causal,
         sizes=_named(layout, sizes), ends=_ENDS.get(layout.form, "output"),
     )  # fmt: skip
     return _finished(made, layout, case)
@@ -258,6 +263,8 @@ def _permuted(made: Problem) -> Problem:
     changed: dict[str, Any] = {"xk": made.xk[..., order, :], "xv": made.xv[..., order, :]}
     if made.given is not None:
         changed["given"] = made.given[..., order]
+    if made.bias is not None:
+        changed["bias"] = made.bias[..., order]
     return _replaced(made, changed)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["KINDS", "Layout", "Parameter", "layouts", "role_of", "weight_role"]
+__all__ = ["KINDS", "Layout", "Parameter", "convention", "layouts", "role_of", "weight_role"]
 
 KINDS = ("attention", "causal", "multihead", "cross", "softmax", "scale")
 
@@ -128,6 +128,33 @@ def role_of(name: str) -> str:
     return next((one for one in _ORDER if re.fullmatch(_WORDS[one], lowered)), "")
 
 
+_HIDES = r"hid(e|den|es)\b|mask(ed)?[ -]*out|masked\b(?!_)|ignored?\b|block(ed)?\b|padd(ed|ing)|forbidden|not (be )?(read|seen|allowed|visible)|가리|가림|숨|못 보|볼 수 없|무시|패딩"
+_SHOWS = r"allow(ed)?\b|may (be )?(read|see|attend|look)|can (be )?(read|see|seen|attend)|keep|kept|visible|real\b|valid\b|attend|participate|볼 수 있|보이|허용|참고할 수|진짜|실제"
+_TRUE = r"(?:\btrue|\b1s?|\bones?|\bnonzero|참)(?=\W|은|이|인|일|=)"
+
+
+def convention(name: str, doc: str, asked: str | None = None) -> str:
+    """What a mask's True means: "allowed", "hidden", or "either" where the name may mean both.
+
+    >>> convention("mask", ""), convention("hidden", ""), convention("m", "mask: True where the key is padding")
+    ('allowed', 'hidden', 'hidden')
+    """
+    if asked:
+        return asked
+    for sentence in re.split(r"[\n;.]", doc.lower()):
+        for found in re.finditer(_TRUE, sentence):
+            after = re.split(r"\b(?:false|0s?|zeros?|else|otherwise)\b|거짓", sentence[found.end() :])[0]
+            hides, shows = re.search(_HIDES, after), re.search(_SHOWS, after)
+            if hides and (not shows or hides.start() <= shows.start()):
+                return "hidden"
+            if shows:
+                return "allowed"
+    low = name.lower()
+    if re.search(r"hid|masked|block|forbid|ignore|exclude", low):
+        return "hidden"
+    return "either" if "pad" in low and not re.search(r"non_?pad|not_?pad", low) else "allowed"
+
+
 _CONSTANTS = {"false", "true", "zero", "one", "rng", "axis", "n_tokens"}
 _TAKEN = ("d_head", "d_value", "d_model", "d_out")
 
@@ -136,18 +163,19 @@ _TAKEN = ("d_head", "d_value", "d_model", "d_out")
 
 
 def layouts(
-    parameters: Sequence[Parameter], name: str, kind: str | None, doc: str, owns: bool = False, hidden: bool = False
+    parameters: Sequence[Parameter], name: str, kind: str | None, doc: str, owns: bool = False, mask_means: str | None = None
 ) -> list[Layout]:
     """The ways in which it may be called, the likeliest first; empty where nothing fits.
 
     name : of the function;  doc : its documentation, which may name shapes
-    owns : True where it brings its own matrices (a module);  hidden : the mask's True means hidden
+    owns : True where it brings its own matrices (a module);  mask_means : what the mask's True means, where it was said
     """
     made: list[Layout] = []
     for form, sources, arguments in _forms(parameters, name, kind, owns):
         roles = {role for _, role, _ in arguments}
         ranks = _ranks(form, doc, "n_heads" in roles)
-        masks = _masks(arguments, form)
+        masks = _masks(arguments, form, doc)
+        hidden = any(role == "mask" and convention(one, doc, mask_means) == "hidden" for one, role, _ in arguments)
         for causal in _worlds(name, kind, form, arguments):
             for rank in ranks:
                 for mask, mask_kind in masks:
@@ -284,7 +312,7 @@ def _ranks(form: str, doc: str, split: bool) -> tuple[int, ...]:
     return tuple(rank for rank in usual if rank in told) or usual
 
 
-def _masks(arguments: Arguments, form: str) -> list[tuple[str, str]]:
+def _masks(arguments: Arguments, form: str, doc: str) -> list[tuple[str, str]]:
     """Shape and kind of the mask: the likeliest first."""
     names = {role: name.lower() for name, role, _ in arguments}
     if "lengths" in names:
@@ -297,6 +325,8 @@ def _masks(arguments: Arguments, form: str) -> list[tuple[str, str]]:
     elif re.search(r"pad|key|valid|real|keep", names["mask"]):
         shapes = ["keys", "table", "batch", "heads"]
     kinds = ["bool", "int", "float", "added"]
+    if re.search(r"\bbool|\btrue\b|\bfalse\b|\b0/1\b", doc, re.IGNORECASE):
+        kinds.remove("added")
     if re.search(r"bias|add", names["mask"]):
         kinds = ["added", "bool"]
     return [(shape, kind) for shape in shapes for kind in kinds]

@@ -52,6 +52,7 @@ class Problem:
     projections : of "q", "k", "v", "o", each (W, b): W (d_in, d_out), b (d_out,) or None; empty where there are none
     n_heads : how many heads the width is cut into; 0 where it is not cut
     given : (…, query, key) bool, or (…, key) where ``by_key``; True where the query may read the key; None without mask
+    bias : what a mask of numbers adds where it does not hide, or None
     causal : True where the function itself hides the future
     table : scores that are given, for a softmax or a scaling alone
     sizes : what the axes are, by name, for scales that take the wrong one
@@ -65,6 +66,7 @@ class Problem:
     n_heads: int = 0
     given: npt.NDArray[np.bool_] | None = None
     by_key: bool = False
+    bias: Floats | None = None
     causal: bool = False
     table: Floats | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -214,6 +216,8 @@ class Path:
 
     def _weights(self, chosen: dict[str, Any]) -> Floats:
         scaled, allowed, how = self.scaled(chosen), self.allowed(chosen), chosen["how"]
+        if self.problem.bias is not None and chosen["which"] != "ignored":
+            scaled = scaled + self.problem.bias
         axis = _axis(chosen["axis"], scaled.ndim, self.problem.n_heads)
         late = how in ("after-softmax", "after-renormalised")
         if isinstance(how, tuple) and allowed is not None:

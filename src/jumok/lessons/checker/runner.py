@@ -192,7 +192,7 @@ def _tried(thing: Any, request: dict[str, Any], lib: Library, told: _Told) -> di
     told.progress("looking")
     target = _target(thing, request)
     options = layouts(
-        target.parameters, target.name, request["kind"], request["doc"], target.own is not None, request["hidden"]
+        target.parameters, target.name, request["kind"], request["doc"], target.own is not None, request["mask"]
     )
     answers: dict[str, Any] = {
         "name": target.name,
@@ -405,11 +405,14 @@ def _mask(layout: Layout, made: Any, dtype: str) -> tuple[Any, str]:
     if layout.mask == "heads" and layout.rank == 3:
         allowed = given[:, None]
     said = ~allowed if layout.hidden else allowed
+    bias = 0.0 if made.bias is None else made.bias
+    if made.bias is not None:
+        bias = bias.reshape(allowed.shape)
     kinds: dict[str, tuple[Any, str]] = {
         "bool": (said, "bool"),
         "int": (said.astype(int), "int64"),
         "float": (said.astype(float), dtype),
-        "added": (np.where(allowed, 0.0, -np.inf), dtype),
+        "added": (np.where(allowed, bias, -np.inf), dtype),
     }
     return kinds[layout.mask_kind]
 

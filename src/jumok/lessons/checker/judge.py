@@ -1,0 +1,206 @@
+"""Which mistakes explain all that a learner's function gave: the smallest set of them, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import cases as the_cases
+from .faults import Choice, choices, endings, sets
+from .layouts import Layout
+from .pipeline import Path, Predicted
+
+__all__ = ["Explained", "Run", "explained", "matches", "tolerance"]
+
+MOST = 2  # mistakes in the formula that are looked for at once; those of its numbers come on top
+SIZES_ONLY = ("different", "square", "single")  # a right function may be written for other sizes alone
+FORGIVEN = 50  # more than the mistakes that a set can have
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One case as it came out."""
+
+    layout: Layout
+    case: the_cases.Case
+    path: Path
+    arrays: tuple[Any, ...] = ()
+    spread: tuple[Any, ...] = ()
+    error: dict[str, Any] | None = None
+    changed: tuple[str, ...] = ()
+    varies: bool = False
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One set of choices that gives what came, in every case.
+
+    forgiven : cases that it does not cover, such as half precision;  at : which of the returned arrays is the output
+    """
+
+    choices: tuple[Choice, ...]
+    at: int = 0
+    forgiven: tuple[str, ...] = ()
+    ids: tuple[str, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", tuple(sorted({name for one in self.choices for name in one.ids})))
+
+    @property
+    def hypothesis(self) -> dict[str, Any]:
+        """The options by stage."""
+        return {one.stage: one.option for one in self.choices}
+
+
+def explained(
+    runs: Sequence[Run], literals: Iterable[float] = (), convention: str = "allowed", most: int = MOST
+) -> list[Explained]:
+    """The smallest sets of mistakes that explain all runs of one way of calling; empty where none does.
+
+    Several come back only where they differ in their mistakes and the cases cannot tell them apart.
+    """
+    runs = sorted(runs, key=lambda run: _ORDER.get(run.case.name, 9))
+    ordinary = [run for run in runs if run.case.is_ordinary]
+    if not any(run.error is None for run in ordinary):
+        return []
+    problem = next((run for run in ordinary if run.error is None), ordinary[0]).path.problem
+    literals = tuple(literals)
+    available = choices(problem, literals, convention)
+    ends = list(endings(problem, literals)) if problem.ends != "scaled" else [()]
+    best: list[Explained] = []
+    for n in range(most + 1):
+        if best and len(best[0].ids) <= n - 1:
+            break
+        for few in sets(available, n):
+            if all(_at(run, few, rough=True) for run in ordinary):
+                best = _better(best, _ended(runs, few, ends))
+    return best
+
+
+_ORDER = {name: at for at, name in enumerate(("square", "equal-5", "zeros", "tiny", "different", "equal", "single", "empty", "extreme"))}
+
+
+def _ended(runs: Sequence[Run], few: tuple[Choice, ...], ends: Sequence[tuple[Choice, ...]]) -> Iterator[Explained]:
+    """With every way of making the softmax's numbers that fits."""
+    stages = {one.stage for one in few}
+    done = set()
+    for end in ends:
+        added = tuple(one for one in end if one.stage not in stages)
+        if added in done:
+            continue
+        done.add(added)
+        together = (*few, *added)
+        found = _whole(runs, together)
+        if found is not None:
+            yield found
+
+
+def _whole(runs: Sequence[Run], together: tuple[Choice, ...]) -> Explained | None:
+    """The set, where it explains every run: always by the same one of the returned arrays."""
+    at: set[int] | None = None
+    forgiven = []
+    for run in runs:
+        fits = _at(run, together)
+        if not fits:
+            if not _forgivable(run):
+                return None
+            forgiven.append(run.case.name)
+        else:
+            at = fits if at is None else at & fits
+    if not at or not any(run.error is None and run.case.name not in forgiven for run in runs):
+        return None
+    return Explained(together, min(at), tuple(forgiven))
+
+
+def _forgivable(run: Run) -> bool:
+    """What may differ without being a mistake: half precision, sizes that a function was not written for."""
+    if run.case.dtype == "float16":
+        return True
+    if run.error is None:
+        return False
+    return run.case.name in SIZES_ONLY or run.case.dtype != "float64"
+
+
+def _better(best: list[Explained], found: Iterable[Explained]) -> list[Explained]:
+    """The smaller sets; among equal ones those that forgive and add least, one for each set of mistakes."""
+    for one in found:
+        if not best or _cost(one) < _cost(best[0]):
+            best = [other for other in best if _cost(other)[:2] == _cost(one)[:2] and other.ids != one.ids]
+            best = [one, *best]
+        elif _cost(one)[:2] == _cost(best[0])[:2] and all(other.ids != one.ids for other in best):
+            best.append(one)
+    return best
+
+
+def _cost(one: Explained) -> tuple[int, int, int]:
+    missed = [name for name in one.forgiven if name != "half"]
+    return len(one.ids), len(missed), len([a for a in one.choices if a.detail is not None])
+
+
+# one run ----------------------------------------------------------------------------------------
+
+_ANY = set(range(8))
+
+
+def _at(run: Run, together: tuple[Choice, ...], rough: bool = False) -> set[int]:
+    """Which of the returned arrays is what a set of choices gives; all where both end in an error.
+
+    rough : entries that hang on a row with nothing allowed are not looked at, nor cases that may be forgiven
+    """
+    chosen = {one.stage: one.option for one in together}
+    predicted = run.path.predicted(chosen)
+    if run.error is not None:
+        if predicted.returned is None or (rough and _forgivable(run)):
+            return _ANY
+        gives_up = {"OverflowError", "ZeroDivisionError", "FloatingPointError"} & set(run.error["kinds"])
+        return _ANY if gives_up and not np.isfinite(predicted.returned).all() else set()
+    if predicted.returned is None:
+        return set()
+    wild = _wild(run.path, chosen, predicted) if rough else None
+    return {at for at, array in enumerate(run.arrays) if matches(run, at, predicted.returned, wild)}
+
+
+def _wild(path: Path, chosen: dict[str, Any], predicted: Predicted) -> Any:
+    """Where the prediction hangs on what a row with nothing allowed gives."""
+    assert predicted.returned is not None
+    if not np.isnan(predicted.returned).any():
+        return None
+    other = path.predicted({**chosen, "empty": "zero"}).returned
+    return np.isnan(predicted.returned) & ~np.isnan(other) if other is not None else None
+
+
+def tolerance(run: Run, array: Any) -> float:
+    """How far rounding may take a result of this number type, as a part of its largest entry."""
+    coarse = {2: 4e-2, 4: 2e-4}.get(array.dtype.itemsize, 3e-6)
+    coarse = max(coarse, {"float16": 4e-2, "float32": 2e-4}.get(run.case.dtype, 0.0))
+    return coarse * 25 if run.case.values == "extreme" and coarse > 1e-5 else coarse
+
+
+def matches(run: Run, at: int, predicted: Any, wild: Any = None) -> bool:
+    """Whether a returned array is the predicted one, up to rounding (and, where two calls differ, up to chance)."""
+    array = run.arrays[at]
+    if array.shape != predicted.shape:
+        return False
+    finite = np.isfinite(predicted)
+    looked = np.ones(predicted.shape, bool) if wild is None else ~wild
+    if (np.isfinite(array) != finite)[looked].any():
+        return False
+    looked = looked & finite
+    if not looked.any():
+        return True
+    largest = float(np.abs(predicted[looked]).max())
+    allowed = tolerance(run, array) * max(largest, 1e-3)
+    if run.varies:
+        factor = _shrunk(array[looked], predicted[looked])
+        allowed = allowed + 6 * run.spread[at][looked] + 0.02 * largest
+        return bool((np.abs(array[looked] - factor * predicted[looked]) <= allowed).all())
+    return bool((np.abs(array[looked] - predicted[looked]) <= allowed).all())
+
+
+def _shrunk(array: Any, predicted: Any) -> float:
+    """Dropout that is not made up for gives everything smaller by one factor."""
+    factor = float((array * predicted).sum() / max(float((predicted**2).sum()), 1e-12))
+    return factor if 0.3 < factor < 0.93 else 1.0
