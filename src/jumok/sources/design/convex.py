@@ -320,7 +320,7 @@ def by_mean(problem: Problem, weights: Tables) -> Inverse:
     mean = problem.scale**2 * np.asarray(total) / problem.n_rows
     floor = 1e-8 * float(np.trace(mean)) / len(mean) + problem.ridge_floor + 1e-300
     inverse = np.linalg.inv(mean + np.eye(len(mean)) * floor)
-    return lambda v: np.asarray(v @ inverse)
+    return lambda v: np.asarray(v.dot(inverse))
 
 
 def _better_inverse(problem: Problem, reached: Tables) -> Inverse:

@@ -12,7 +12,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -505,11 +505,17 @@ def _agree(at: int, what: str, got: int, expected: int) -> None:
         )
 
 
+@lru_cache(maxsize=8)
+def _numbered(n: int) -> tuple[Token, ...]:
+    """Tokens without a name: their positions."""
+    return as_tokens([str(i) for i in range(n)])
+
+
 def _sentence(x: Any, wanted: Any, rule: Any, tokens: Any) -> Sentence:
     rule = Rule.of(rule)
     array = _in_range("x", np.asarray(frozen("x", x, ndim=2), dtype=np.float64))
     n = len(array)
-    named = as_tokens([str(i) for i in range(n)] if tokens is None else tokens)
+    named = _numbered(n) if tokens is None else as_tokens(tokens)
     if len(named) != n:
         raise ShapeError(
             en=f"x has token={n}, but there are {len(named)} tokens.",

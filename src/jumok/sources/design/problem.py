@@ -13,9 +13,10 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -205,7 +206,8 @@ class Problem:
         parts = [(*sides, p, p.dot(sides[1])) for sides, p in zip(self._sides, reached, strict=True)]
         ones = self._ones[: self.right.rank]
 
-        def bent(step: Floats) -> Iterator[Floats]:
+        def bent(step: Floats) -> Floats:
+            total: Any = self.pull(step) if self.ridge else 0.0
             for left, right, left_t, right_t, p, mean in parts:
                 asked = left.dot(step)
                 moved = asked.dot(right_t)
@@ -213,11 +215,10 @@ class Problem:
                 covariance = moved.dot(right)
                 asked *= mean
                 covariance -= asked.dot(ones)[:, None] * mean
-                yield left_t.dot(covariance)
-            if self.ridge:
-                yield self.pull(step)
+                total += left_t.dot(covariance)
+            return np.asarray(total)
 
-        return lambda step: functools.reduce(operator.iadd, bent(step))
+        return bent
 
     def as_weights(self, w: Floats) -> Floats:
         """(d_left, d_right) w in the coordinates of the embeddings."""
