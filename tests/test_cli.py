@@ -24,7 +24,19 @@ from jumok.sources import example as examples
 
 NAMES = examples.names()
 LANGS = ("en", "ko")
-COMMANDS = ["attend", "explain", "draw", "compare", "design", "capture", "learn", "new", "examples", "scaling", "completion"]
+COMMANDS = [
+    "attend",
+    "explain",
+    "draw",
+    "compare",
+    "design",
+    "capture",
+    "learn",
+    "new",
+    "examples",
+    "scaling",
+    "completion",
+]
 SETTINGS = (
     "JUMOK_LANG",
     "LC_ALL",

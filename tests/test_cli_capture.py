@@ -368,7 +368,9 @@ def test_each_reading_can_be_printed_cut_and_written(two_sides, tmp_path):
     first, second = (jumok.load(tmp_path / f"{name}.safetensors") for name in "ab")
     assert [first.source.details["side"], second.source.details["side"]] == ["encoder", "cross"]
     assert second[0].key_tokens is not None
-    told = json.loads(run("capture", "the cat", "--model", two_sides, "--target", "it", "--reading", "1", "--json").text)
+    told = json.loads(
+        run("capture", "the cat", "--model", two_sides, "--target", "it", "--reading", "1", "--json").text
+    )
     assert (told["reading"], told["readings"]) == ("decoder", ["encoder", "decoder", "cross"])
 
 

@@ -241,7 +241,10 @@ def _arrows(screen: Screen, reading: Any, layer: int | None, head: int | None) -
     for arrow in found:
         query, key = (
             token_name([Token(text) for text in texts], at)
-            for texts, at in ((named, arrow.query), (names_of_keys(reading[layer_place(reading, arrow.layer)], named), arrow.key))
+            for texts, at in (
+                (named, arrow.query),
+                (names_of_keys(reading[layer_place(reading, arrow.layer)], named), arrow.key),
+            )
         )
         screen.entries([(True, f"L{arrow.layer}H{arrow.head}  {query} → {key}  {number(arrow.weight)}")])
     if not found:

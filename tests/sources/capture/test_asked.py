@@ -86,8 +86,15 @@ def test_relative_positions_are_none():
 @pytest.mark.parametrize(("n", "is_beyond"), [(16, False), (17, True)])
 def test_a_text_beyond_what_a_model_is_made_for_is_said(n, is_beyond):
     config = hf.LlamaConfig(
-        vocab_size=8, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=16
+        vocab_size=8,
+        hidden_size=8,
+        intermediate_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=16,
     )
     notes = asked(hf.LlamaModel(config), "ab" * 8 + "a" * (n - 16), Plain("ab"), None, "m").told.notes
-    assert [note.en[:47] for note in notes] == is_beyond * ["The text has 17 tokens, and this model is made for 16"[:47]]
+    assert [note.en[:47] for note in notes] == is_beyond * [
+        "The text has 17 tokens, and this model is made for 16"[:47]
+    ]
     assert [("16개까지" in note.ko) for note in notes] == [True] * is_beyond

@@ -99,7 +99,9 @@ class Captured(Reading):
         stack.__exit__(*error)
         if error[0] is None:
             if getattr(getattr(watcher, "modules", None), "elsewhere", False) and not len(calls):
-                calls.seen.append(Seen("", "a model in another thread", "a with-block sees its own thread; capture in that one"))
+                calls.seen.append(
+                    Seen("", "a model in another thread", "a with-block sees its own thread; capture in that one")
+                )
             self._fill(calls, tuple(watcher.seen))
 
     def _fill(self, calls: Calls, seen: tuple[Seen, ...]) -> None:
