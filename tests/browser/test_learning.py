@@ -153,6 +153,16 @@ def test_it_plays_from_the_start_to_the_end_and_pauses(page: Page) -> None:
     expect(page.get_by_role("button", name="Pause")).to_have_count(0)
 
 
+def test_whoever_moves_the_slider_stops_it(page: Page) -> None:
+    stopped(page)
+    page.get_by_role("button", name="Play").first.click()
+    page.clock.run_for(320)
+    slider(page).press("Home")
+    expect(page.get_by_role("button", name="Pause")).to_have_count(0)
+    page.clock.run_for(1000)
+    expect(slider(page)).to_have_attribute("aria-valuetext", re.compile("^step 0 "))
+
+
 def test_where_motion_is_unwelcome_it_plays_slowly(whole: History, page_of: Callable, tmp_path: Path) -> None:
     page = page_of(saved(whole, tmp_path), reduced_motion="reduce")
     stopped(page)
