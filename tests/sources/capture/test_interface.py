@@ -8,7 +8,7 @@ import torch
 import transformers as hf
 
 from jumok.sources.capture.capturing import Captured
-from jumok.sources.capture.interface import follows_interface
+from jumok.sources.capture.interface import followed
 
 N = 9
 SIZES = {
@@ -45,7 +45,7 @@ def test_functions_and_operations_say_the_same(name, implementation):
     if implementation == "sdpa" and not model._supports_sdpa:
         implementation = "eager"
     model.set_attn_implementation(implementation)
-    assert follows_interface(model)
+    assert followed(model)
     first, second = both(model, input_ids=torch.randint(5, 64, (2, N)))
     assert not first.refused + second.refused
     assert len(first.readings) == len(second.readings) == 2
@@ -82,4 +82,4 @@ def test_another_models_calls_are_not_taken():
     [torch.nn.Linear(2, 2), torch.nn.TransformerEncoderLayer(8, 2), torch.nn.MultiheadAttention(8, 2), object()],
 )
 def test_what_has_no_such_functions(model):
-    assert not follows_interface(model)
+    assert not followed(model)

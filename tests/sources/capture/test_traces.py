@@ -1,4 +1,4 @@
-"""A call becomes a Trace of one sequence, and is refused where it does not give what the program mixed."""
+"""A call becomes a Trace of one sequence."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from jumok.sources.capture.calls import Call
-from jumok.sources.capture.traces import Made, Refused, trace_of
+from jumok.sources.capture.traces import Made, Refused, sourced, trace_of
+from jumok.sources.capture.verified import verified
 from jumok.tokens import Token
 from programs import agree
-
-B, H, N, D = 2, 3, 5, 4
+from small_calls import B, D, H, N, call_of
 
 
 @pytest.fixture(autouse=True)
@@ -21,33 +20,11 @@ def _seed():
     torch.manual_seed(0)
 
 
-def call_of(allowed=(), added=(), n=N, m=N, n_kv=H, causal=False, sinks=None, dtype=torch.float32, **more):
-    """A call whose output is what its parts give, by a formula of its own; and its weights."""
-    q, k, v = torch.randn(B, H, n, D), torch.randn(B, n_kv, m, D), torch.randn(B, n_kv, m, D)
-    q, k, v = (one.to(dtype) for one in (q, k, v))
-    keys, values = (one.double().repeat_interleave(H // n_kv, 1) for one in (k, v))
-    scores = q.double() @ keys.mT / 2
-    for table in added:
-        scores = scores + table
-    for table in allowed:
-        scores = scores.masked_fill(~table, -math.inf)
-    if causal:
-        scores = scores.masked_fill(~torch.ones(n, m, dtype=torch.bool).tril(), -math.inf)
-    if sinks is not None:
-        scores = torch.cat([scores, sinks[:, :, None, None].expand(B, H, n, 1)], -1)
-    weights = scores.softmax(-1)[..., :m].nan_to_num(0)
-    rows = list(range(n))
-    output = (weights @ values).to(dtype)
-    made = Call(
-        "layer", q, k, v, output, 0.5, "written", rows, allowed=list(allowed), added=list(added), causal=causal, sinks=sinks, **more
-    )  # fmt: skip
-    return made, weights
-
-
 def made(call, item=0, tokens=None, key_tokens=None, real=None, cache=None):
-    """The Trace; a refusal is a failure."""
-    one = trace_of(call, item, tokens, key_tokens, real, {}, {} if cache is None else cache)
+    """The Trace, verified; a refusal is a failure."""
+    [one] = verified([trace_of(call, item, tokens, key_tokens, real, {} if cache is None else cache)])
     assert isinstance(one, Made), one
+    assert sourced(one, {}) is one.trace
     return one
 
 
@@ -79,7 +56,7 @@ def test_keys_that_nobody_reads_are_padding():
         one = made(call, item, tokens=[Token(text) for text in "abcde"])
         agree(one.trace, weights[item][:, real[item]][:, :, real[item]])
         assert one.trace.source.details["mask"] == "everything"
-        assert (one.queries.tolist(), one.keys.tolist()) == (real[item].tolist(), real[item].tolist())
+        assert (one.force.queries.tolist(), one.force.keys.tolist()) == (real[item].tolist(), real[item].tolist())
     assert [token.text for token in one.trace.tokens] == list("bcd")
     assert one.trace.source.details["n_padding"] == 2
 
@@ -166,41 +143,10 @@ def test_other_tokens_are_read():
     assert [token.text for token in trace.read_tokens] == list("abcde")
 
 
-@pytest.mark.parametrize(
-    ("dtype", "rounding"), [(torch.float16, 1e-3), (torch.bfloat16, 1e-2), (torch.float32, 1e-6), (torch.float64, 1e-6)]
-)
-def test_what_was_read_must_give_what_the_program_mixed(dtype, rounding):
-    call, _ = call_of(dtype=dtype)
-    size = float(call.v[0].abs().max())
-    call.output[0, 1, 2, 3] += rounding * size
-    made(call)
-    call.output[0, 1, 2, 3] += 20 * rounding * size
-    refused = trace_of(call, 0, None, None, None, {}, {})
-    assert isinstance(refused, Refused)
-    assert refused.module == "layer"
-    assert "other mixed values than the program's: off by" in refused.why_en
-    assert "프로그램의 출력과" in refused.why_ko
-    assert made(call, 1).off < rounding * 10, "the other sequence is as it was"
-
-
-def test_an_output_that_is_no_number_is_refused():
-    call, _ = call_of()
-    call.output[0, 0, 0, 0] = math.nan
-    assert isinstance(trace_of(call, 0, None, None, None, {}, {}), Refused)
-
-
-def test_dropout_is_named_as_the_likely_reason():
-    call, _ = call_of(training=True)
-    call.output += 1
-    refused = trace_of(call, 0, None, None, None, {}, {})
-    assert "model.eval()" in refused.why_en
-    assert "model.eval()" in refused.why_ko
-
-
 def test_numbers_that_no_trace_may_hold_are_refused_with_its_reason():
     call, _ = call_of()
     call.k[0, 0, 0, 0] = math.inf
-    refused = trace_of(call, 0, None, None, None, {}, {})
+    refused = trace_of(call, 0, None, None, None, {})
     assert isinstance(refused, Refused)
     assert refused.why_en != refused.why_ko
 

@@ -14,14 +14,21 @@ import torch
 from .atoms import Axes
 from .found import Found, Step, compact, sampled
 
-__all__ = ["Interface", "follows_interface"]
+__all__ = ["Interface", "followed"]
 
 
-def follows_interface(model: Any) -> bool:
-    """True for a model of transformers all of whose attention goes through the registered functions."""
-    if not getattr(model, "_supports_attention_backend", False):
-        return False
-    return not any(isinstance(one, torch.nn.MultiheadAttention) or _compiled(one) for one in model.modules())
+def followed(model: Any) -> dict[int, str]:
+    """The names of the modules of a transformers model all of whose attention goes through the registered functions, by id.
+
+    Empty for any other model.
+    """
+    names: dict[int, str] = {}
+    if getattr(model, "_supports_attention_backend", False):
+        for name, module in model.named_modules():
+            if isinstance(module, torch.nn.MultiheadAttention) or _compiled(module):
+                return {}
+            names[id(module)] = name
+    return names
 
 
 def _compiled(module: Any) -> bool:
@@ -30,11 +37,13 @@ def _compiled(module: Any) -> bool:
 
 
 class Interface:
-    """Collects the attention calls of a model, in ``found``. Use as a context manager, one thread's own."""
+    """Collects the attention calls of a model, in ``found``. Use as a context manager, one thread's own.
 
-    def __init__(self, model: Any, found: Any) -> None:
-        self.names = {id(module): name for name, module in model.named_modules()}
-        self.found = found
+    names : of its modules, as ``followed`` gives them
+    """
+
+    def __init__(self, model: Any, names: dict[int, str], found: Any) -> None:
+        self.names, self.found = names, found
         self.seen: list[Any] = []
         self._model, self._run = model, 0
         self._tables: list[Any] = []

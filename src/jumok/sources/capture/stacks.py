@@ -11,7 +11,8 @@ from ...trace import Reading, Source, Trace
 from .asked import Told
 from .calls import Call
 from .cut import Place
-from .traces import Made, Refused, trace_of
+from .traces import Made, Refused, sourced, trace_of
+from .verified import verified
 
 __all__ = ["names_of", "read", "reading_of"]
 
@@ -25,37 +26,40 @@ def read(calls: Sequence[tuple[int, Call]], told: Told) -> tuple[dict[Any, list[
     calls : each with the number of its layer
     """
     cache: dict[Any, Any] = {}
-    made: dict[Any, list[Placed]] = {}
-    refused: list[Refused] = []
+    ready: list[tuple[Any, dict[str, Any], Made | Refused]] = []
     for layer, call in calls:
         crossed = call.q.shape[2] != call.k.shape[2] or (
             told.is_decoder(call.module) and bool(_CROSS.search(call.module))
         )
         stack = (call.run, re.sub(r"\d+", "#", call.module), crossed)
         for item in range(len(call.q)):
-            one = _made(call, item, layer, crossed, told, cache)
-            if isinstance(one, Refused):
-                refused.append(one)
-            else:
-                made.setdefault((*stack, item), []).append((one.trace, _place(call, item, one)))
+            source = {"layer_number": layer, "model": told.name, **_sentence(told, item)}
+            ready.append(((*stack, item), source, _made(call, item, crossed, told, cache)))
+    made: dict[Any, list[Placed]] = {}
+    refused: list[Refused] = []
+    for (key, source, _), one in zip(ready, verified([one for *_, one in ready]), strict=True):
+        if isinstance(one, Refused):
+            refused.append(one)
+        else:
+            made.setdefault(key, []).append((sourced(one, source), _place(one)))
     return made, refused
 
 
-def _made(call: Call, item: int, layer: int, crossed: bool, told: Told, cache: dict[Any, Any]) -> Made | Refused:
+def _made(call: Call, item: int, crossed: bool, told: Told, cache: dict[Any, Any]) -> Made | Refused:
     n, m = call.q.shape[2], call.k.shape[2]
     tokens, real = told.of(call.module, n, item)
     key_tokens, key_real = told.of(call.module, m, item, read=True) if crossed else (None, real)
     if crossed and key_tokens is None:
         key_tokens = [Token(str(at)) for at in range(m)]
     mask = None if real is None and key_real is None else (real or [True] * n, key_real or [True] * m)
-    source = {"layer_number": layer, "model": told.name, **_sentence(told, item)}
-    return trace_of(call, item, tokens, key_tokens, mask, source, cache)
+    return trace_of(call, item, tokens, key_tokens, mask, cache)
 
 
-def _place(call: Call, item: int, made: Made) -> Place:
+def _place(made: Made) -> Place:
+    call, item = made.call, made.item
     heads = call.where[min(item, len(call.where) - 1)].numpy()
     n_calls = max(1, len(call.calls))
-    return Place(call.calls, heads, call.where.numel() // n_calls, item, made.queries, made.keys)
+    return Place(call.calls, heads, call.where.numel() // n_calls, item, made.force.queries, made.force.keys)
 
 
 def _sentence(told: Told, item: int) -> dict[str, str]:

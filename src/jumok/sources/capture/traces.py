@@ -1,7 +1,8 @@
-"""Calls → Traces: one sequence each, padding taken out, rules recognised, and held against what the program mixed."""
+"""Calls → Traces: one sequence each, padding taken out, rules recognised."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -13,18 +14,15 @@ import numpy.typing as npt
 from ...errors import JumokError
 from ...path import Rule
 from ...path import allowed as rules
-from ...path.products import largest
 from ...tokens import Token
 from ...trace import Floats, Source, Trace
 from .calls import Call
 from .found import LOW
 from .rules import Recognised, recognise_allowed, recognise_bias
 
-__all__ = ["Made", "Refused", "trace_of"]
+__all__ = ["InForce", "Made", "Refused", "sourced", "trace_of"]
 
 Flags = npt.NDArray[np.bool_]
-TOLERANCE = {"float16": 4e-3, "bfloat16": 4e-2}  # of the largest value
-TOLERANCE_ELSE = 2e-5  # float64 too: many programs do their softmax in float32 whatever they are given
 
 
 @dataclass(frozen=True)
@@ -36,22 +34,12 @@ class Refused:
     why_ko: str
 
 
-@dataclass(frozen=True)
-class Made:
-    """A Trace of one sequence, and how near its mixed values are to the program's.
+@dataclass(frozen=True, eq=False)
+class InForce:
+    """What the masks and biases of a call say of one sequence, recognised as rules over its real tokens.
 
-    queries, keys : (query,), (key,) which of the call are real tokens;  off : the largest difference, over the rows compared
+    queries, keys : (query,), (key,) which of the call are real tokens
     """
-
-    trace: Trace
-    queries: Flags
-    keys: Flags
-    off: float
-
-
-@dataclass(frozen=True)
-class _InForce:
-    """What the masks and biases of a call say of one sequence, recognised as rules over its real tokens."""
 
     allowed: Recognised
     added: Recognised
@@ -65,16 +53,31 @@ class _InForce:
         return bool(self.queries.all() and self.keys.all())
 
 
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A Trace of one sequence, and what it has to be held against.
+
+    output : (head, sampled query, d_value) what the program mixed, for the queries ``call.rows``
+    off : the largest difference from it, once that is known
+    """
+
+    trace: Trace
+    call: Call
+    item: int
+    force: InForce
+    output: Floats
+    off: float = math.nan
+
+
 def trace_of(
     call: Call,
     item: int,
     tokens: Sequence[Token] | None,
     key_tokens: Sequence[Token] | None,
     real: tuple[Any, Any] | None,
-    source: dict[str, Any],
     cache: dict[Any, Any],
 ) -> Made | Refused:
-    """One sequence of a call as a Trace.
+    """One sequence of a call as a Trace, whose source is not told yet.
 
     tokens, key_tokens : (query,), (key,) of the sequence, or None to count positions
     real : which queries and keys are no padding, where that is known
@@ -100,41 +103,29 @@ def trace_of(
         )  # fmt: skip
     except JumokError as error:
         return Refused(call.module, error.en, error.ko)
-    off, size = _off(trace, call.rows, output, force.queries)
-    dtype = str(call.q.dtype).removeprefix("torch.")
-    if not off <= TOLERANCE.get(dtype, TOLERANCE_ELSE) * max(size, 1e-30):
-        return _untrue(call, off, size, dtype)
-    told = _source(call, source | {"largest_difference": off}, force, trace.n_heads // trace.n_kv_heads)
-    object.__setattr__(trace, "source", told)  # which is known only now; nobody has seen the Trace yet
-    return Made(trace, force.queries, force.keys, off)
+    return Made(trace, call, item, force, output)
 
 
-def _source(call: Call, source: dict[str, Any], force: _InForce, group: int) -> Source:
+def sourced(made: Made, source: dict[str, Any]) -> Trace:
+    """The Trace, and where it came from, which is known only now; nobody has seen it yet."""
+    call, force, group = made.call, made.force, made.trace.n_heads // made.trace.n_kv_heads
     details = source | {
-        "way": call.way, "module": call.module, "mask": force.allowed.kind, "bias": force.added.kind,
-        "mask_bytes": force.allowed.held_bytes + force.added.held_bytes,
+        "largest_difference": made.off, "way": call.way, "module": call.module, "mask": force.allowed.kind,
+        "bias": force.added.kind, "mask_bytes": force.allowed.held_bytes + force.added.held_bytes,
         "n_padding": int(len(force.queries) - force.queries.sum()), "n_rows_without_keys": force.n_rows_without_keys,
     }  # fmt: skip
-    return Source(
+    told = Source(
         kind="model", backend="torch", details=details, layer=source.get("layer_number"), name=source.get("model"),
         shared_heads=None if group == 1 else f"{group} query heads share each key and value head",
     )  # fmt: skip
-
-
-def _untrue(call: Call, off: float, size: float, dtype: str) -> Refused:
-    return Refused(
-        call.module,
-        f"what was read gives other mixed values than the program's: off by {off:.3g} (values up to {size:.3g}, "
-        f"{dtype}){'; dropout is active, try model.eval()' if call.training else ''}.",
-        f"읽은 값으로 다시 계산한 출력이 프로그램의 출력과 {off:.3g}만큼 다릅니다(값은 {size:.3g}까지, {dtype})"
-        f"{'. 드롭아웃이 켜져 있습니다. model.eval()을 호출하십시오' if call.training else ''}.",
-    )
+    object.__setattr__(made.trace, "source", told)
+    return made.trace
 
 
 # masks and biases -------------------------------------------------------------------------------------
 
 
-def _in_force(call: Call, item: int, real: Any, cache: dict[Any, Any]) -> _InForce:
+def _in_force(call: Call, item: int, real: Any, cache: dict[Any, Any]) -> InForce:
     """What masks and biases say, recognised once for all layers that are given the same ones."""
     told = None if real is None else tuple(np.asarray(one, dtype=bool).tobytes() for one in real)
     tables = [_of(table, item) for table in (*call.allowed, *call.added)]
@@ -144,11 +135,11 @@ def _in_force(call: Call, item: int, real: Any, cache: dict[Any, Any]) -> _InFor
     )  # fmt: skip
     if name not in cache:  # with the tables, so that no other comes to stand where they stood
         cache[name] = (_recognised(call, item, real), tables)
-    found: _InForce = cache[name][0]
+    found: InForce = cache[name][0]
     return found
 
 
-def _recognised(call: Call, item: int, real: Any) -> _InForce:
+def _recognised(call: Call, item: int, real: Any) -> InForce:
     n, m = call.q.shape[2], call.k.shape[2]
     table, bias = _tables(call, item)
     queries, keys = _real(table, n, m, real)
@@ -156,13 +147,13 @@ def _recognised(call: Call, item: int, real: Any) -> _InForce:
         table = np.tril(np.ones((n, m), dtype=bool))
     if table is None:
         plain = Recognised(rules.causal(), "causal") if call.causal else Recognised(rules.everything(), "everything")
-        return _InForce(plain, Recognised(None, "none"), queries, keys)
+        return InForce(plain, Recognised(None, "none"), queries, keys)
     cut = table[np.ix_(queries, keys)]
     offset = m - n if n != m else int(queries.argmax() - keys.argmax())
     added = Recognised(None, "none")
     if bias is not None:
         added = recognise_bias(bias[:, queries][:, :, keys], cut, max(0, offset))
-    return _InForce(recognise_allowed(cut), added, queries, keys, int((~cut.any(axis=1)).sum()))
+    return InForce(recognise_allowed(cut), added, queries, keys, int((~cut.any(axis=1)).sum()))
 
 
 def _tables(call: Call, item: int) -> tuple[Flags | None, Floats | None]:
@@ -209,19 +200,6 @@ def _grouped(k: Floats, v: Floats) -> tuple[Floats, Floats]:
         if all(np.array_equal(one[first], one[at::group]) for one in (k, v) for at in range(1, group)):
             return k[first], v[first]
     return k, v
-
-
-def _off(trace: Trace, rows: Sequence[int], output: Floats, queries: Flags) -> tuple[float, float]:
-    """The largest |mixed − the program's| over the sampled rows that are real and may read something, and the size of values."""
-    place = np.cumsum(queries) - 1
-    real = [(at, int(place[row])) for at, row in enumerate(rows) if queries[row]]
-    if not real:
-        return 0.0, 1.0
-    at, mine = zip(*real, strict=True)
-    part = trace.steps.part(None, mine)
-    may = part.allowed.any(axis=-1)
-    off = np.abs(part.mixed - output[:, at])[:, may]
-    return float(off.max(initial=0.0)), largest(trace.v) or 0.0
 
 
 def _of(tensor: Any, item: int) -> Any:

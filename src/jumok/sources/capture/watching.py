@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .fast_path import fast_path_off
-from .interface import Interface, follows_interface
+from .interface import Interface, followed
 from .modules import Modules
 from .watch import Watch
 
@@ -23,8 +23,9 @@ def watching(
     model : the model that will run, or None for any code;  interface, watch : what watches
     """
     with fast_path_off(), ExitStack() as stack:
-        if model is not None and follows_interface(model):
-            yield stack.enter_context(interface(model, found))
+        names = followed(model)
+        if names:
+            yield stack.enter_context(interface(model, names, found))
             return
         modules = stack.enter_context(Modules(model))
         one = watch(modules)
