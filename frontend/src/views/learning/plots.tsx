@@ -83,7 +83,7 @@ function sharesOf({ history }: Side, layer: number, head: number, lang: Lang): P
     curve: { values: history.accuracy, steps }, name: told(isRow ? "nearness" : "accuracy", lang), look: "first",
   };
   const read = roles.flatMap(({ name, values }, role): Line[] => {
-    const what = name === "answer" || name === "previous" ? told(`role_${name}`, lang) : told("role", lang, { name });
+    const what = isKnown(name) ? told(`role_${name}`, lang) : told("role", lang, { name });
     const [nLayers, nHeads] = [values.rows, values.width];
     return layers.flatMap((_, at) => Array.from({ length: nHeads }, (__, of): Line => {
       const isChosen = at === layer && of === head;
@@ -98,6 +98,10 @@ function sharesOf({ history }: Side, layer: number, head: number, lang: Lang): P
     }),
   ];
   return { title: told("shares", lang), lines: [accuracy, ...read], levels, high: 1 };
+}
+
+function isKnown(role: string): role is "answer" | "previous" | "reason" {
+  return role === "answer" || role === "previous" || role === "reason";
 }
 
 interface Drawn extends PlotGiven {
@@ -115,7 +119,7 @@ function Plot({ title, lines, levels = [], high, runs, isLog, lang }: Drawn): JS
   return (
     <figure>
       <figcaption>{title}</figcaption>
-      <div class="plot">
+      <div class="curve-plot">
         <span class="quiet high">{number(high)}</span>
         <span class="quiet low">0</span>
         <Surface runs={runs} isLog={isLog}>

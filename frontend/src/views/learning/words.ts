@@ -33,6 +33,7 @@ const WORDS = {
   nearness: ["nearness to the wanted rows", "바라는 행에 가까운 정도"],
   role_answer: ["weight on what the answer depends on", "답을 정하는 토큰의 가중치"],
   role_previous: ["weight on the token before", "바로 앞 토큰의 가중치"],
+  role_reason: ["weight on what tells which one is meant", "무엇을 가리키는지 정해 주는 말의 가중치"],
   role: ["weight on “{name:e}”", "‘{name:e}’의 가중치"],
   of_head: ["{what:e}, layer {layer:int}, head {head:int}", "{what:e}, {layer:int}층 {head:int}번 헤드"],
   others: ["thin lines: other heads", "가는 선: 다른 헤드"],
