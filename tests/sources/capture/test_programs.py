@@ -16,6 +16,7 @@ B, H, N, D = 2, 3, 5, 4
 E = H * D
 TRIANGLE = torch.ones(N, N, dtype=torch.bool).tril()
 LOW = torch.full((N, N), -1e9).triu(1)
+BIAS = torch.linspace(-2, 2, H * N * N).reshape(1, H, N, N).sin()
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -277,6 +278,27 @@ def a_loop_over_heads(q, k, v):
 def a_loop_over_heads_stacked(q, k, v):
     tables = [(q[:, h] @ k[:, h].mT / 2).softmax(-1) for h in range(H)]
     return torch.stack(tables, 1), together(torch.stack([table @ v[:, h] for h, table in enumerate(tables)], 1))
+
+
+@style
+def heads_taken_from_the_product(q, k, v):
+    scores = q @ k.mT / 2 + BIAS
+    tables = [scores[:, h].masked_fill(~TRIANGLE, -math.inf).softmax(-1) for h in range(H)]
+    return torch.stack(tables, 1), torch.cat([table @ v[:, h] for h, table in enumerate(tables)], -1)
+
+
+@style
+def heads_taken_from_the_weights(q, k, v):
+    weights = (torch.einsum("bhqd,bhkd->bhqk", q, k) / 2 + LOW + BIAS).softmax(-1)
+    return weights, torch.stack([weights[:, h - H] @ v[:, h] for h in range(H)], 2).reshape(B, N, E)
+
+
+@style
+def sequences_and_heads_taken_from_the_product(q, k, v):
+    scores = q @ k.mT / 2 + BIAS
+    tables = [[scores[b][h].softmax(-1) for h in range(H)] for b in range(B)]
+    out = [torch.cat([table @ v[b, h] for h, table in enumerate(row)], dim=-1) for b, row in enumerate(tables)]
+    return torch.stack([torch.stack(row) for row in tables]), torch.stack(out)
 
 
 @style

@@ -359,6 +359,36 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         sinks = isinstance(node, Scores) and any(step.kind == "sinks" for step in node.steps)
         return node if sinks or out.shape == tensor.shape else None
 
+    def selected(self, tensor: Any, dim: int, at: int) -> Scores | None:
+        """The scores or weights of one head (or sequence): a product of their own, of that part of both sides."""
+        node = self.scores(tensor, "scores", "weights")
+        if node is None or any(atom.axis != "lead" for atom in node.axes.dims[dim]):
+            return None
+        rest, chosen = list(node.axes.dims), node.axes.dims[dim]
+        del rest[dim]
+        lead, (row, column) = node.start.dims[:-2], node.start.dims[-2:]
+        finer = [atom for own in node.axes.dims for atom in own]
+        kept = [(atom,) for own in lead for atom in refined(own, finer) if atom not in chosen]
+
+        def part(value: Any, axes: Axes, order: Sequence[Any]) -> Any:
+            whole = arranged(value, axes, (chosen, *order))
+            return whole[at if len(whole) > 1 else 0]
+
+        def side(value: Any, *last: Any) -> Any:
+            return part(_like(value, lead), Axes((*lead, *last)), (*kept, *last))
+
+        width = (Atom("width", node.left.shape[-1]),)
+        return dataclasses.replace(
+            node, left=side(node.left, row, width), right=side(node.right, width, column), start=Axes((*kept, row, column)),
+            axes=Axes(tuple(rest)), origin=object(),
+            steps=tuple(
+                Step(step.kind, part(step.value, _broadcast(step.axes, step.value), rest), Axes(tuple(rest)))
+                if step.axes is not None
+                else step
+                for step in node.steps
+            ),
+        )  # fmt: skip
+
     def joined(self, tensors: Sequence[Any], dim: int, out: Any, stacked: bool = False) -> Node | None:
         """Tensors side by side: heads that were computed one by one, or scores with the sinks beside them."""
         nodes, dim = [self.node(tensor) for tensor in tensors], dim % out.dim()
@@ -601,5 +631,6 @@ _HANDLERS: dict[Any, Handler] = {
     aten.native_dropout: lambda w, _, a, __, ___: w.dropped(a[0]),
     aten.cat: lambda w, _, a, k, o: w.joined(a[0], _axis(a, k, 0), o),
     aten.stack: lambda w, _, a, k, o: w.joined(a[0], _axis(a, k, 0), o, stacked=True),
+    aten.select: lambda w, _, a, __, ___: w.selected(*a),
     aten.slice: lambda w, _, a, __, o: w.sliced(a[0], o),
 }
