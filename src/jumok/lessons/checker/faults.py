@@ -93,6 +93,7 @@ def _of_qkv(problem: Problem) -> Iterator[Choice]:
             yield Choice("roles", roles, (one,), ("roles", roles))
     if problem.n_heads > 1:
         yield Choice("split", "reshape", ("heads-reshaped",), ("heads", "split"))
+        yield Choice("split", "reshape-both", ("heads-reshaped",), None)
         yield Choice("join", "reshape", ("heads-reshaped",), ("heads", "join"))
         yield Choice("split", "interleaved", (), ("heads-interleaved", None))
 
@@ -112,7 +113,8 @@ def _of_mask(problem: Problem, literals: Iterable[float], convention: str) -> It
     if problem.given is None and not problem.causal:
         return
     yield Choice("how", "after-softmax", ("mask-after-softmax",))
-    values = sorted({*WEAK, *(one for one in literals if STRONG < one <= 10)}, reverse=True)
+    written = [one for one in literals if STRONG < one <= 10 and one not in (0.5, 2.0)]
+    values = list(dict.fromkeys([*sorted(written), *WEAK]))
     for value, when in itertools.product(values, ("after", "before")):
         if value == 0 and when == "before":
             continue
@@ -135,7 +137,7 @@ def sets(available: list[Choice], n_ids: int) -> Iterator[tuple[Choice, ...]]:
     """All sets of choices of different stages that are this many mistakes; right ways beside them are added."""
     free = [one for one in available if not one.ids]
     wrong = [one for one in available if one.ids]
-    for few in ((), *((one,) for one in free)):
+    for few in ((), *((one,) for one in free if n_ids < 2)):
         for n in range(n_ids + 1):
             for some in itertools.combinations(wrong, n):
                 ids = {name for one in some for name in one.ids}

@@ -13,8 +13,9 @@ from .faults import Choice, choices, endings, sets
 from .layouts import Layout
 from .pipeline import Path, Predicted
 
-__all__ = ["Explained", "Run", "explained", "matches", "tolerance"]
+__all__ = ["MOST", "Explained", "Judge", "Run", "explained", "matches", "tolerance"]
 
+OF_NUMBERS = ("overflow", "nan-row")  # mistakes that show at the limits of numbers alone
 MOST = 2  # mistakes in the formula that are looked for at once; those of its numbers come on top
 SIZES_ONLY = ("different", "square", "single")  # a right function may be written for other sizes alone
 FORGIVEN = 50  # more than the mistakes that a set can have
@@ -55,29 +56,48 @@ class Explained:
         return {one.stage: one.option for one in self.choices}
 
 
-def explained(
-    runs: Sequence[Run], literals: Iterable[float] = (), convention: str = "allowed", most: int = MOST
-) -> list[Explained]:
-    """The smallest sets of mistakes that explain all runs of one way of calling; empty where none does.
+class Judge:
+    """Looks for the mistakes of one way of calling, one more at a time."""
 
-    Several come back only where they differ in their mistakes and the cases cannot tell them apart.
-    """
-    runs = sorted(runs, key=lambda run: _ORDER.get(run.case.name, 9))
-    ordinary = [run for run in runs if run.case.is_ordinary]
-    if not any(run.error is None for run in ordinary):
-        return []
-    problem = next((run for run in ordinary if run.error is None), ordinary[0]).path.problem
-    literals = tuple(literals)
-    available = choices(problem, literals, convention)
-    ends = list(endings(problem, literals)) if problem.ends != "scaled" else [()]
-    best: list[Explained] = []
-    for n in range(most + 1):
-        if best and len(best[0].ids) <= n - 1:
-            break
-        for few in sets(available, n):
-            if all(_at(run, few, rough=True) for run in ordinary):
-                best = _better(best, _ended(runs, few, ends))
-    return best
+    def __init__(self, runs: Sequence[Run], literals: Iterable[float] = (), convention: str = "allowed") -> None:
+        self.runs = sorted(runs, key=lambda run: _ORDER.get(run.case.name, 9))
+        self.ordinary = [run for run in self.runs if run.case.is_ordinary]
+        self.is_able = any(run.error is None for run in self.ordinary)
+        self.best: list[Explained] = []
+        if self.is_able:
+            problem = next(run for run in self.ordinary if run.error is None).path.problem
+            numbers = tuple(literals)
+            self.available = choices(problem, numbers, convention)
+            self.ends = list(endings(problem, numbers)) if problem.ends != "scaled" else [()]
+
+    def look(self, n: int, among: Iterable[tuple[str, ...]] | None = None) -> list[Explained]:
+        """The smallest sets that explain all runs, among those with at most n mistakes in the formula.
+
+        among : only these sets of mistakes are looked at, those of another number of axes, where there are any
+
+        Several come back only where they differ in their mistakes and the cases cannot tell them apart.
+        """
+        asked = None if among is None else {frozenset(ids) - set(OF_NUMBERS) for ids in among}
+        if self.is_able:
+            for few in sets(self.available, n):
+                if asked is not None and frozenset(name for one in few for name in one.ids) not in asked:
+                    continue
+                if all(_at(run, few, rough=True) for run in self.ordinary):
+                    self.best = _better(self.best, _ended(self.runs, few, self.ends))
+        return self.best
+
+    def is_done(self, n: int) -> bool:
+        """Whether no set with n mistakes in the formula could be smaller than what was found."""
+        return bool(self.best) and len(self.best[0].ids) < n
+
+
+def explained(runs: Sequence[Run], literals: Iterable[float] = (), convention: str = "allowed") -> list[Explained]:
+    """The smallest sets of mistakes that explain all runs of one way of calling; empty where none does."""
+    judge = Judge(runs, literals, convention)
+    for n in range(MOST + 1):
+        if not judge.is_done(n):
+            judge.look(n)
+    return judge.best
 
 
 _ORDER = {name: at for at, name in enumerate(("square", "equal-5", "zeros", "tiny", "different", "equal", "single", "empty", "extreme"))}
@@ -86,10 +106,13 @@ _ORDER = {name: at for at, name in enumerate(("square", "equal-5", "zeros", "tin
 def _ended(runs: Sequence[Run], few: tuple[Choice, ...], ends: Sequence[tuple[Choice, ...]]) -> Iterator[Explained]:
     """With every way of making the softmax's numbers that fits."""
     stages = {one.stage for one in few}
+    ordinary = [run for run in runs if run.case.is_ordinary and not (run.error is not None and _forgivable(run))]
+    rows = {one for end in ends for one in end if one.stage == "empty"}
+    rows = {row for row in rows if all(_at(run, (*few, row)) for run in ordinary)}
     done = set()
     for end in ends:
         added = tuple(one for one in end if one.stage not in stages)
-        if added in done:
+        if added in done or any(one.stage == "empty" and one not in rows for one in added):
             continue
         done.add(added)
         together = (*few, *added)

@@ -238,7 +238,7 @@ class Path:
         weights, v = self.weights(chosen), self.qkv(chosen)[2]
         mixed = (np.swapaxes(weights, -1, -2) if chosen["mix"] == "transposed" else weights) @ v
         if self.problem.n_heads:
-            mixed = _joined(mixed, "interleaved" if chosen["split"] == "interleaved" else chosen["join"])
+            mixed = _joined(mixed, _JOINS.get(chosen["split"], chosen["join"]))
         return self._projected(mixed, "o") if "o" in self.problem.projections else mixed
 
 
@@ -251,7 +251,7 @@ _WEIGHTS = (
 
 def _split(array: Floats, n_heads: int, how: str) -> Floats:
     *lead, n, width = array.shape
-    if how == "reshape":
+    if how in ("reshape", "reshape-both"):
         return array.reshape(*lead, n_heads, n, width // n_heads)
     if how == "interleaved":
         return np.moveaxis(array.reshape(*lead, n, width // n_heads, n_heads), -1, -3)
@@ -265,6 +265,9 @@ def _joined(mixed: Floats, how: str) -> Floats:
     if how == "interleaved":
         return np.moveaxis(mixed, -3, -1).reshape(*lead, n, n_heads * width)
     return np.swapaxes(mixed, -2, -3).reshape(*lead, n, n_heads * width)
+
+
+_JOINS = {"interleaved": "interleaved", "reshape-both": "reshape"}  # ways of cutting that are joined the same way
 
 
 def _axis(name: str, ndim: int, n_heads: int) -> tuple[int, ...]:

@@ -13,9 +13,10 @@ import inspect
 import json
 import os
 import sys
+import sysconfig
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from .modules import Owned, is_module_like, owned
 
 __all__ = ["main"]
 
-MOST_LAYOUTS = 6  # that are tried on every case
+MOST_LAYOUTS = 8  # that are tried on every case
 MOST_RETURNED = 4  # arrays of one call
 N_REPEATS = 400  # calls that are averaged where two calls give different numbers
 
@@ -219,17 +220,19 @@ def _working(caller: _Caller, options: list[Layout]) -> list[Layout]:
     """The ways of calling that give something of the right number of axes; else those that fail latest."""
     whole: list[Layout] = []
     part: list[Layout] = []
-    done: set[tuple[Any, ...]] = set()
+    done: set[Any] = set()
     for layout in options:
-        same = (layout.form, layout.arguments, layout.rank, layout.causal, layout.turned)
-        if (same, layout.mask_kind == "added") in done:
+        is_added = layout.mask_kind == "added"
+        same = (layout.form, layout.arguments, layout.rank, layout.causal, layout.turned, is_added)
+        if same in done or (*same, layout.mask) in done:
             continue
         fits = [caller.fits(layout, the_cases.case(name)) for name in ("different", "equal")]
         if all(fits):
             whole.append(layout)
-            done.add((same, layout.mask_kind == "added"))
-        elif any(fits):
+            done.add(same)
+        elif any(fits) and not is_added:
             part.append(layout)
+            done.add((*same, layout.mask))
     ranks: dict[int, int] = {}
     kept = []
     for layout in whole or part or options[:1]:
@@ -429,8 +432,7 @@ def _alike(a: list[Any], b: list[Any]) -> bool:
 
 def _told(error: BaseException, place: str) -> dict[str, Any]:
     """The error with the learner's own lines, and the shapes of their variables at the last of them."""
-    frames = [frame for frame in _frames(error) if frame[0].f_code.co_filename.startswith((place, "<"))]
-    frames = [frame for frame in frames if not frame[0].f_code.co_filename.startswith("<frozen")]
+    frames = [frame for frame in traceback.walk_tb(error.__traceback__) if _is_own(frame[0].f_code.co_filename, place)]
     lines = [(frame.f_code.co_name, line) for frame, line in frames]
     shapes = {}
     if frames:
@@ -446,8 +448,11 @@ def _told(error: BaseException, place: str) -> dict[str, Any]:
             "missing": getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None}  # fmt: skip
 
 
-def _frames(error: BaseException) -> Iterator[tuple[Any, int]]:
-    yield from traceback.walk_tb(error.__traceback__)
+def _is_own(file: str, place: str) -> bool:
+    """Whether a line is the learner's: not Python's, not an installed package's, not the checker's."""
+    paths = sysconfig.get_paths()
+    others = (str(Path(__file__).parent), "<frozen", *(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")))
+    return file.startswith(place) or not file.startswith(others)
 
 
 if __name__ == "__main__":
