@@ -30,9 +30,11 @@ __all__ = [
     "Source",
     "Token",
     "Trace",
+    "Verdict",
     "allowed",
     "attend",
     "capture",
+    "check",
     "compare",
     "design",
     "design_values",
@@ -63,8 +65,10 @@ _HOME = {
     "Source": "trace",
     "Token": "trace",
     "Trace": "trace",
+    "Verdict": "lessons.checker.verdict",
     "attend": "verbs",
     "capture": "verbs",
+    "check": "verbs",
     "compare": "verbs",
     "design": "verbs",
     "design_values": "sources.design.values",
@@ -85,6 +89,7 @@ if TYPE_CHECKING:
     from .explanation.explanation import Explanation as Explanation
     from .explanation.explanation import explain as explain
     from .history import History as History
+    from .lessons.checker.verdict import Verdict as Verdict
     from .measurement.comparison import Comparison as Comparison
     from .measurement.spread import Scaling as Scaling
     from .measurement.spread import scaling as scaling
@@ -103,6 +108,7 @@ if TYPE_CHECKING:
     from .trace import Trace as Trace
     from .verbs import attend as attend
     from .verbs import capture as capture
+    from .verbs import check as check
     from .verbs import compare as compare
     from .verbs import design as design
     from .verbs import draw as draw

@@ -139,6 +139,10 @@ WORDS = {
         "input<TAB>target lines, or an example file. Without it: the tasks.",
         "과제로 작은 모델을 학습시켜 W_Q, W_K, W_V가 어떻게 생겨나는지 봅니다. TASK: 과제 이름, 입력<탭>답 파일, 예제 파일. 없으면 과제 목록.",
     ),
+    "check": (
+        "Say which mistake is in an attention that you wrote. FILE: my.py, or my.py:name. Runs the code, in a process of its own.",
+        "직접 쓴 어텐션에 어떤 실수가 있는지 알려 줍니다. FILE: my.py 또는 my.py:이름. 코드를 따로 떨어진 프로세스에서 실행합니다.",
+    ),
     "new": ("Write a commented example file to begin from.", "설명이 달린 시작용 예제 파일을 씁니다."),
     "examples": ("List the packaged examples, or print one as a file.", "들어 있는 예제 목록, 또는 예제 하나의 파일 내용을 보여 줍니다."),
     "scaling": ("Show why scores are divided by √d_k, measured.", "점수를 √d_k로 나누는 까닭을 측정해서 보여 줍니다."),
@@ -203,6 +207,12 @@ WORDS = {
         "stopped at step {step}; nothing was saved. With -o a training can go on later: {again}",
         "{step}단계에서 멈췄고 저장하지 않았습니다. -o로 저장하면 나중에 이어서 할 수 있습니다: {again}",
     ),
+    "check_kind": ("What is being written: {kinds} (else seen from its names).", "무엇을 쓴 것인지: {kinds} (없으면 이름을 보고 판단)."),
+    "check_mask": (
+        "What the mask's True means: allowed (may be read) or hidden (else as its name or documentation says, else allowed).",
+        "마스크의 True가 뜻하는 것: allowed(볼 수 있음) 또는 hidden(가림). 없으면 이름이나 설명을 따르고, 거기에도 없으면 allowed.",
+    ),
+    "fix": ("Also say what to write instead.", "무엇으로 고칠지도 알려 줍니다."),
     "resume": ("Continue from the W_Q and W_K in the file.", "파일에 있는 W_Q와 W_K에서 이어서 찾습니다."),
     "capture_output": (
         "Write to a file: .safetensors (to load again), .json, .html (live), .svg .png .md .csv.",
@@ -326,6 +336,7 @@ SUCH_AS = {
     "capture": 'jumok capture "The cat sat on the mat because it was tired."',
     "design": "jumok design student",
     "learn": "jumok learn pronoun",
+    "check": "jumok check my.py:attention",
     "new": "jumok new my.yaml",
     "completion": "jumok completion bash",
 }
@@ -407,6 +418,7 @@ def _commands(lang: str) -> click.Group:
     _add_design(group, lang, [formats[0], formats[2], lang_option])
     _add_capture(group, lang, [layer, formats[0], lang_option])
     _add_learn(group, lang, [formats[0], lang_option])
+    _add_check(group, lang, [formats[0], lang_option])
     _add(
         group, lang, _new,
         [click.Argument(["path"], shell_complete=_complete_file),
@@ -529,6 +541,20 @@ def _add_learn(group: click.Group, lang: str, shared: list[click.Option]) -> Non
     resume = click.Option(["--resume"], is_flag=True, help=_("learn_resume", lang))
     norm = click.Option(["--norm/--no-norm"], default=None, help=_("norm", lang))
     _add(group, lang, _learn, [task, listing, show, *numbers[:2], output, resume, *numbers[2:], norm, *shared])
+
+
+def _add_check(group: click.Group, lang: str, shared: list[click.Option]) -> None:
+    from .lessons.checker.layouts import KINDS, MASKS
+
+    file = click.Argument(["file"], shell_complete=_complete_file)
+    kind = click.Option(
+        ["--kind"], metavar="K", help=_("check_kind", lang, kinds=", ".join(KINDS)), shell_complete=_complete(KINDS)
+    )
+    mask = click.Option(
+        ["--mask"], metavar="|".join(MASKS), help=_("check_mask", lang), shell_complete=_complete(MASKS)
+    )
+    fix = click.Option(["--fix"], is_flag=True, help=_("fix", lang))
+    _add(group, lang, _check, [file, kind, mask, fix, *shared])
 
 
 def _add(group: click.Group, lang: str, callback: Callable[..., None], params: list[click.Parameter]) -> None:
@@ -829,6 +855,12 @@ def _learn(
         cli_learn.list_tasks(lang)
     else:
         cli_learn.learn_task(lang, task, output, resume, json, asked)
+
+
+def _check(lang: str, file: str, kind: str | None, mask: str | None, fix: bool, json: bool) -> None:
+    from . import cli_check
+
+    cli_check.check_file(lang, file, kind, mask, fix, json)
 
 
 def _hand_over(lang: str, picture: Any, output: str | None, **options: Any) -> None:

@@ -12,6 +12,7 @@ from .trace import Reading, Source, Token, Trace
 
 if TYPE_CHECKING:
     from .history import History
+    from .lessons.checker.verdict import Verdict
     from .measurement.comparison import Comparison
     from .path.positions import Rotary
     from .picture.drawing import Picture
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .sources.learn.recorded import Recorded
     from .sources.learn.training import Progress as LearnProgress
 
-__all__ = ["attend", "capture", "compare", "design", "draw", "learn", "load", "record", "widget"]
+__all__ = ["attend", "capture", "check", "compare", "design", "draw", "learn", "load", "record", "widget"]
 
 
 def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading | History | Learned:
@@ -159,6 +160,36 @@ def capture(
             raise
         raise MissingExtra(extra="models", package="torch") from None
     return captured(model, text, tokenizer, target=target, layers=layers, dtype=dtype, allow_pickle=allow_pickle)
+
+
+def check(
+    fn: Any, kind: str | None = None, *, mask: str | None = None, seconds: float | None = None
+) -> Verdict:
+    """Which mistake is in an attention that somebody wrote: right, right but written differently, or which one or two.
+
+    fn : a function, a class or module (its own W_Q, W_K, W_V are found), or a file such as "my.py:attention"; on NumPy or
+        PyTorch: f(q, k, v), f(q, k, v, mask), f(x, w_q, w_k, w_v, …), f(x, context, w_q, …), softmax(scores), scale(scores, d_k);
+        it returns the output, or output and weights in either order
+    kind : "attention", "causal", "multihead", "cross", "softmax" or "scale"; None: as its names say
+    mask : what True means in its mask, "allowed" or "hidden"; None: as its name or documentation says, else "allowed"
+    seconds : of computing that it may take
+
+    >>> check("my_attention.py").mistakes                                               # doctest: +SKIP
+    ('no-scale',)
+
+    It is recognised by what it gives on small inputs, not by how it is written. ``Verdict.mistakes`` are ids,
+    ``Verdict.example`` the smallest case that shows them, ``Verdict.text(lang)`` all of it in sentences, a hint before a
+    fix; "unknown" where no mistake, and no two, explain every number.
+
+    The code runs in a process of its own, in a throw-away folder, with limits of time, memory, output, files and processes.
+    That is **no sandbox against malice**: it can read what you can read. Check code of people you know.
+
+    Errors: ``InputError`` where it is not clear how to call it, or for a file that cannot be read; ``UnknownName`` for a
+    kind; ``MissingExtra`` for a function of a notebook without the extra ``teach``.
+    """
+    from .lessons.checker.checking import check as checked
+
+    return checked(fn, kind, mask=mask, seconds=seconds)
 
 
 def design(

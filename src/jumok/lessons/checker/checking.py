@@ -26,7 +26,7 @@ from ...trace import Trace
 from . import cases as the_cases
 from .failures import failure_of
 from .judge import MOST, OF_NUMBERS, Explained, Judge, Run, matches
-from .layouts import KINDS, Layout, convention
+from .layouts import KINDS, MASKS, Layout, convention
 from .pipeline import DEFAULTS, Path
 from .process import Answers, Limits, answers
 from .reach import Reached, of_file, of_object
@@ -35,8 +35,6 @@ from .source import Source
 from .verdict import Example, Mistake, Verdict
 
 __all__ = ["KINDS", "check"]
-
-MASKS = ("allowed", "hidden")
 
 
 def check(

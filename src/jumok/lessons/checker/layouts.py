@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["KINDS", "Layout", "Parameter", "convention", "layouts", "role_of", "weight_role"]
+__all__ = ["KINDS", "MASKS", "Layout", "Parameter", "convention", "layouts", "role_of", "weight_role"]
 
 KINDS = ("attention", "causal", "multihead", "cross", "softmax", "scale")
+MASKS = ("allowed", "hidden")  # what the mask's True can mean
 
 
 @dataclass(frozen=True)

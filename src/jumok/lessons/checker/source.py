@@ -272,7 +272,7 @@ _REMARKS: dict[str, Callable[[Source], bool]] = {
     "log-softmax": lambda source: bool(source.calls("log_softmax|logsumexp")),
     "folded": _folded,
     "fused": lambda source: bool(source.calls("scaled_dot_product_attention|MultiheadAttention|multi_head_attention_forward")),
-    "loops": lambda source: any(isinstance(node, ast.For | ast.While | ast.ListComp) for node in source.walk()),
+    "loops": lambda source: any(isinstance(node, ast.For | ast.While) for node in source.walk()),
     "additive": lambda source: any(
         isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Add) and re.search(r"mask|-1e|inf", ast.unparse(node))
         for node in source.walk()

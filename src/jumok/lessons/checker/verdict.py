@@ -226,10 +226,14 @@ def _failure_json(failure: Failure) -> dict[str, Any]:
 
 
 def _example_lines(example: Example, lang: str) -> list[str]:
-    what = example.case if example.trace is None else f"{example.case}, {example.trace.n_queries} × {example.trace.n_keys}"
+    case = f"case {example.case.partition('-')[0]}"
+    what = _said(SAID, case, lang) if case in SAID else ""
     lines = [_said(SAID, "example", lang, what=what)]
-    if example.trace is not None and example.trace.n_heads == 1 and example.trace.n_queries <= MOST_ROWS:
-        lines += [f"  {name}: {_rows(getattr(example.trace, name)[0])}" for name in ("q", "k", "v")]
+    trace = example.trace
+    if trace is not None and trace.n_heads == 1 and trace.n_queries <= MOST_ROWS:
+        lines += [f"  {name}: {_rows(getattr(trace, name)[0])}" for name in ("q", "k", "v")]
+    if trace is not None and not trace.allowed.all():
+        lines.append(f"  {_said(SAID, 'allowed', lang)}: {_rows(trace.allowed)}")
     lines.append(f"  {_said(SAID, 'expected', lang)}: {_rows(example.expected)}")
     got = f"{_said(SAID, 'error', lang)}: {example.error}" if example.got is None else _rows(example.got)
     return [*lines, f"  {_said(SAID, 'got', lang)}: {got}"]
