@@ -74,8 +74,8 @@ def _lines(file: TextIO) -> Iterator[tuple[int, str]]:
 def _parts(name: str, number: int, line: str) -> tuple[str, str]:
     if len(line) > LONGEST_LINE:
         raise InputError(
-            en=f"{name}, line {number}: longer than {LONGEST_LINE:,} characters: {line[:40]!r} …",
-            ko=f"{name}, {number}행: {LONGEST_LINE:,}자보다 깁니다: {line[:40]!r} …",
+            en=f"{name}, line {number}: longer than {LONGEST_LINE:,} characters; it begins with {line[:40]!r}.",
+            ko=f"{name}, {number}행: {LONGEST_LINE:,}자보다 깁니다. 시작 부분: {line[:40]!r}.",
         )
     text, *targets = line.split("\t")
     if len(targets) != 1:
@@ -136,9 +136,10 @@ def _refuse_nothing_to_learn(rows: _Rows, name: str) -> None:
         )
     answers = {answer for target in rows.values() for answer in target}
     if len(answers) == 1:
+        (only,) = answers
         raise InputError(
-            en=f"{name}: every target is {answers.pop()!r}, so there is nothing to learn. Give at least two different ones.",
-            ko=f"{name}: 답이 모두 {answers.pop()!r}이라서 배울 것이 없습니다. 서로 다른 답이 둘 이상 있어야 합니다.",
+            en=f"{name}: every target is {only!r}, so there is nothing to learn. Give at least two different ones.",
+            ko=f"{name}: 답이 모두 {only!r}(이)라서 배울 것이 없습니다. 서로 다른 답이 둘 이상 있어야 합니다.",
         )
 
 
