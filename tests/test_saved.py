@@ -344,7 +344,7 @@ FOREIGN: dict[str, tuple[Callable[[], bytes], str, str]] = {
         "",
     ),
     "no kind": (lambda: with_record(drop("kind")), "'kind' is missing", "맞지 않습니다"),
-    "another kind": (lambda: with_record(put("kind", "history")), "unknown fields", ""),
+    "another kind": (lambda: with_record(put("kind", "table")), "unknown fields", ""),
     "a trace of two layers": (lambda: with_record(as_trace), "2 layers of kind 'trace'", ""),
     "a field too many": (lambda: with_record(put("code", "print(1)")), r"unknown fields \['code'\]", ""),
     "a layer's field too many": (lambda: with_record(put("layers", 0, "hook", "x")), r"unknown fields \['hook'\]", ""),
