@@ -162,9 +162,7 @@ def capture(
     return captured(model, text, tokenizer, target=target, layers=layers, dtype=dtype, allow_pickle=allow_pickle)
 
 
-def check(
-    fn: Any, kind: str | None = None, *, mask: str | None = None, seconds: float | None = None
-) -> Verdict:
+def check(fn: Any, kind: str | None = None, *, mask: str | None = None, seconds: float | None = None) -> Verdict:
     """Which mistake is in an attention that somebody wrote: right, right but written differently, or which one or two.
 
     fn : a function, a class or module (its own W_Q, W_K, W_V are found), or a file such as "my.py:attention"; on NumPy or
