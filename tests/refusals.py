@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from jumok.errors import ExampleError
-from jumok.sources.yaml_nodes import Scalar, Seq
+from jumok.yaml_nodes import Scalar, Seq
 
 
 def refusal(read, line, column, *phrases):

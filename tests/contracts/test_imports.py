@@ -8,7 +8,20 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "jumok"
 
-WAIST = {"door", "errors", "files", "history", "labels", "layer_numbers", "path", "saved", "tokens", "trace", "words"}
+WAIST = {
+    "door",
+    "errors",
+    "files",
+    "history",
+    "labels",
+    "layer_numbers",
+    "path",
+    "saved",
+    "tokens",
+    "trace",
+    "words",
+    "yaml_nodes",
+}
 MAKERS = {"nn", "sources"}
 READERS = {"explanation", "lessons", "measurement", "picture"}
 DOORS = {
@@ -19,6 +32,7 @@ DOORS = {
     "cli_check",
     "cli_design",
     "cli_learn",
+    "cli_lesson",
     "cli_stop",
     "runs",
     "server",
@@ -31,6 +45,7 @@ MAY_USE = {
     "files": {"errors"},
     "tokens": {"errors"},
     "words": {"errors", "tokens"},
+    "yaml_nodes": {"errors"},
     "door": WAIST,
     "trace": WAIST,
     "saved": WAIST,
@@ -46,15 +61,15 @@ MAY_USE = {
 AT_HOME = {  # each package that is not Python's own, and the parts that may import it
     "numpy": MAY_USE.keys(),
     "array_api_compat": MAY_USE.keys(),
-    "ruamel": {"sources"},
+    "ruamel": {"yaml_nodes"},
     "safetensors": {"saved", "sources"},
     "scipy": {"sources"},
     "torch": {"lessons", "nn", "sources"},
     "transformers": {"sources"},
     "huggingface_hub": {"sources"},
-    "click": {"__main__", "cli", "cli_check", "cli_design", "cli_learn"},
+    "click": {"__main__", "cli", "cli_check", "cli_design", "cli_learn", "cli_lesson"},
     "cloudpickle": {"lessons"},
-    "rich": {"picture", "cli"},
+    "rich": {"picture", "cli", "lessons"},
     "fontTools": {"picture"},
     "resvg_py": {"picture"},
     "matplotlib": {"picture"},

@@ -17,7 +17,7 @@ from jumok.path.allowed import causal, document, padding, window
 from jumok.sources import example as examples
 from jumok.sources.example import Example, parse
 from jumok.sources.example_reader import MOST_DIMENSIONS, MOST_NAMES, MOST_NUMBERS, MOST_TOKENS
-from jumok.sources.yaml_nodes import _decoded
+from jumok.yaml_nodes import _decoded
 from refusals import refusal
 
 HEAD = "dimensions: [A, B]\ntokens: [a: {A: 1}, b: {B: 2}, c: {A: 3, B: 4}]\n"

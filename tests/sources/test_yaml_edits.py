@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jumok.sources.yaml_edits import CannotEdit, edited, written
-from jumok.sources.yaml_nodes import parse
+from jumok.yaml_nodes import parse
 from refusals import plain
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

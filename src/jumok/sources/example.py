@@ -173,7 +173,7 @@ def load(path_or_name: str | os.PathLike[str]) -> Example:
 
     Errors: ``UnknownName`` for a name that is neither, ``ExampleError`` with line and column.
     """
-    from .yaml_nodes import read_text
+    from ..yaml_nodes import read_text
 
     name = os.fsdecode(path_or_name)
     packaged = isinstance(path_or_name, str) and not Path(name).suffix and os.sep not in name and "/" not in name

@@ -15,8 +15,8 @@ from ..errors import ExampleError, InputError, JumokError
 from ..path import allowed as rules
 from ..path.allowed import Allowed
 from ..path.positions import PositionBias, alibi, alibi_slopes
+from ..yaml_nodes import Map, Node, Scalar, Seq, brief, parse, refused
 from .example import Block, Example, random_arrays
-from .yaml_nodes import Map, Node, Scalar, Seq, brief, parse, refused
 
 __all__ = ["read", "read_nodes"]
 

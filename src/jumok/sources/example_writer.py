@@ -11,9 +11,9 @@ import numpy as np
 from ..errors import InputError, JumokError
 from ..path.allowed import Allowed
 from ..tokens import as_tokens, token_name
+from ..yaml_nodes import Map, Node, Scalar, Seq
 from .example import Block, Example, random_arrays
 from .yaml_edits import CannotEdit, edited, written
-from .yaml_nodes import Map, Node, Scalar, Seq
 
 __all__ = ["to_yaml"]
 
@@ -65,8 +65,8 @@ def to_yaml(example: Example) -> str:
 def _attempts(example: Example) -> Iterator[str]:
     """Texts to try: the old one, with as little changed as will do; then one that is all new."""
     if example.text:
+        from ..yaml_nodes import parse
         from .example_reader import read_nodes
-        from .yaml_nodes import parse
 
         root = parse(example.text, example.name)
         old = read_nodes(root, example.text, example.name)

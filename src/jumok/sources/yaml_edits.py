@@ -3,7 +3,7 @@ r"""Plain data (texts, lists, dictionaries) as YAML, and an old YAML text with o
 What did not change keeps its spelling, its comments and its line ends: the changes are put into the
 old text at the places that the reader found.
 
->>> from jumok.sources.yaml_nodes import parse
+>>> from jumok.yaml_nodes import parse
 >>> text = "a: [1,  2]   # one\nb: {c: x}\n"
 >>> print(edited(text, parse(text, "file"), {"a": ["1", "2"]}, {"a": ["1", "5"]}), end="")
 a: [1,  5]   # one
@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .yaml_nodes import Map, Node, Scalar, Seq
+from ..yaml_nodes import Map, Node, Scalar, Seq
 
 __all__ = ["CannotEdit", "edited", "written"]
 

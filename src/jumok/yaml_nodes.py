@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import ExampleError
+from .errors import ExampleError
 
 __all__ = ["Map", "Node", "Scalar", "Seq", "brief", "parse", "read_text", "refused"]
 

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from jumok.errors import ExampleError
-from jumok.sources.yaml_nodes import MOST_BYTES, MOST_DEPTH, MOST_NODES, Map, Scalar, Seq, parse, read_text
+from jumok.yaml_nodes import MOST_BYTES, MOST_DEPTH, MOST_NODES, Map, Scalar, Seq, parse, read_text
 from refusals import plain, refusal
 
 
