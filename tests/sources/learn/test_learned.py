@@ -277,7 +277,7 @@ def test_other_sizes_train_and_come_back(tmp_path, sizes):
 
 
 def test_student_finds_another_w_for_the_same_row():
-    learned = jumok.learn("student")
+    learned = jumok.learn("student", steps=500)
     compared = learned.emerged["compared"]
     assert learned.loss < 1e-6
     assert compared["rows"] < 1e-3
