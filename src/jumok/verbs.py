@@ -172,8 +172,7 @@ def check(fn: Any, kind: str | None = None, *, mask: str | None = None, seconds:
     mask : what True means in its mask, "allowed" or "hidden"; None: as its name or documentation says, else "allowed"
     seconds : of computing that it may take
 
-    >>> check("my_attention.py").mistakes                                               # doctest: +SKIP
-    ('no-scale',)
+    ``check("my_attention.py").mistakes`` is then ``('no-scale',)``, say.
 
     It is recognised by what it gives on small inputs, not by how it is written. ``Verdict.mistakes`` are ids,
     ``Verdict.example`` the smallest case that shows them, ``Verdict.text(lang)`` all of it in sentences, a hint before a

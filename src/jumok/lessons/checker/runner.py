@@ -135,13 +135,14 @@ class _AskedAgain(BaseException):
 def _executed(file: Path) -> dict[str, Any]:
     """What a file defines."""
     import types
+    from importlib import import_module
 
-    import jumok
+    door: Any = import_module("jumok")  # the learner's door, not a part that this one uses
 
     def enough(*_args: Any, **_options: Any) -> None:
         raise _AskedAgain
 
-    jumok.check = enough
+    door.check = enough
     module = types.ModuleType(file.stem)
     module.__file__ = str(file)
     sys.modules[file.stem] = module
