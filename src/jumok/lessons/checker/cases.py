@@ -72,7 +72,8 @@ def cases(layout: Layout) -> list[Case]:
             continue
         if case.change == "future" and not layout.causal:
             continue
-        if case.change == "permuted" and (layout.causal or layout.sources == "self" or layout.form in _TABLES):
+        fixed = layout.causal or layout.sources == "self" or layout.mask == "lengths" or layout.form in _TABLES
+        if case.change == "permuted" and fixed:
             continue
         made.append(case)
     return made
@@ -147,7 +148,7 @@ _ENDS = {"softmax": "weights", "scale": "scaled", "scale-qk": "scaled"}
 
 def _finished(made: Problem, layout: Layout, case: Case) -> Problem:
     """Stretched, rounded and changed, as the case says."""
-    changed: dict[str, Any] = {}
+    changed: dict[str, Any] = {"dtype": case.dtype if case.dtype != "float16" else "float32"}
     if case.values == "extreme":
         factor = _stretch(made)
         if made.projections:

@@ -25,7 +25,7 @@ from ...trace import Source as TraceSource
 from ...trace import Trace
 from . import cases as the_cases
 from .failures import failure_of
-from .judge import MOST, OF_NUMBERS, Explained, Judge, Run, matches
+from .judge import MOST, Explained, Judge, Run, distance, matches
 from .layouts import KINDS, MASKS, Layout, convention
 from .pipeline import DEFAULTS, Path
 from .process import Answers, Limits, answers
@@ -123,7 +123,7 @@ def _judged(came: Answers, source: Source, mask: str | None, limits: Limits) -> 
     if failure is not None:
         return Verdict("unknown", failure=failure, printed=came.output, form=_form(candidates[0], came) if candidates else "")
     chosen = _chosen(able)
-    found = _told_apart(chosen.best, came.told.get("probes", {}))
+    found = _nearest(_told_apart(chosen.best, came.told.get("probes", {})), chosen.runs)
     told = {"form": _form(chosen, came), "kind": _kind(chosen), "printed": came.output, "properties": properties(chosen.runs, came.told)}
     if not found:
         return Verdict("unknown", example=_example(chosen, None), consequences=consequences(chosen.runs, None), **told)
@@ -162,13 +162,18 @@ def _run(layout: Layout, told: dict[str, Any], arrays: dict[str, Any]) -> Run:
 
 def _chosen(able: Sequence[_Candidate]) -> _Candidate:
     """The way of calling that is explained by the fewest mistakes."""
+    only_causal = all(one.layout.causal for one in able)
     for n in range(MOST + 1):
         for one in able:
             if one.layout.mask_kind == "added" and n > 0:
                 continue
+            if n == MOST and one.layout.causal and one.layout.mask and not only_causal:
+                continue  # a mask that is given and another of its own: rare, and dear to look for
             kin = [other for other in able if other.kin == one.kin and other.best and other is not one and other.at < one.at]
             among = [found.ids for other in kin for found in other.best] if n == MOST and kin else None
             one.judge.look(n, among)
+            if n == MOST and not kin and one.best and not _has_kin_left(one, able):
+                break
         if any(one.best and len(one.best[0].ids) <= n for one in able):
             break
     explained = [one for one in able if one.best]
@@ -176,6 +181,11 @@ def _chosen(able: Sequence[_Candidate]) -> _Candidate:
         return able[0]
     best = min(explained, key=_rank)
     return _of_batches(best, able) or best
+
+
+def _has_kin_left(one: _Candidate, able: Sequence[_Candidate]) -> bool:
+    """Whether the same call is still to be looked at with another number of axes."""
+    return any(other.kin == one.kin and other.at > one.at for other in able)
 
 
 def _rank(one: _Candidate) -> tuple[int, int, int, int]:
@@ -205,6 +215,14 @@ def _told_apart(found: list[Explained], probes: dict[str, Any]) -> list[Explaine
         return found
     against = "one-projection" if used else "keys-as-values"
     return [one for one in found if against not in one.ids] or found
+
+
+def _nearest(found: list[Explained], runs: Sequence[Run]) -> list[Explained]:
+    """Where averages were compared: those that are about as near as the nearest."""
+    if len(found) < 2 or not any(run.spread for run in runs):
+        return found
+    far = [sum(distance(run, one) for run in runs) for one in found]
+    return [one for one, away in zip(found, far, strict=True) if away <= 2 * min(far)]
 
 
 def _mistakes(explained: Explained, names: set[str], source: Source) -> Iterator[Mistake]:

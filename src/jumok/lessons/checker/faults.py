@@ -156,7 +156,8 @@ def endings(problem: Problem, literals: Iterable[float] = ()) -> Iterator[tuple[
     nothing = Choice("empty", "nan", ("nan-row",) if masked else (), None)
     rows = [nothing, *empty] if not masked else [*empty, nothing]
     strong = sorted({one for one in literals if one <= STRONG} | {-1e4, -1e5}, reverse=True)
-    hows = [None, Choice("how", "after-renormalised", (), ("renormalised", None))]
+    late = ("after-renormalised", "after-renormalised-epsilon")
+    hows = [None, *(Choice("how", one, (), ("renormalised", None)) for one in late)]
     hows += [
         Choice("how", (kind, value, when), (), ("value", value))
         for value in strong if value > -1e7 for kind in ("in-place", "added") for when in ("after", "before")

@@ -13,7 +13,7 @@ from .faults import Choice, choices, endings, sets
 from .layouts import Layout
 from .pipeline import Path, Predicted
 
-__all__ = ["MOST", "Explained", "Judge", "Run", "explained", "matches", "tolerance"]
+__all__ = ["MOST", "Explained", "Judge", "Run", "distance", "explained", "matches", "tolerance"]
 
 OF_NUMBERS = ("overflow", "nan-row")  # mistakes that show at the limits of numbers alone
 MOST = 2  # mistakes in the formula that are looked for at once; those of its numbers come on top
@@ -216,11 +216,20 @@ def matches(run: Run, at: int, predicted: Any, wild: Any = None) -> bool:
         return True
     largest = float(np.abs(predicted[looked]).max())
     allowed = tolerance(run, array) * max(largest, 1e-3)
-    if run.varies:
+    if run.spread:
         factor = _shrunk(array[looked], predicted[looked])
         allowed = allowed + 6 * run.spread[at][looked] + 0.02 * largest
         return bool((np.abs(array[looked] - factor * predicted[looked]) <= allowed).all())
     return bool((np.abs(array[looked] - predicted[looked]) <= allowed).all())
+
+
+def distance(run: Run, explained: Explained) -> float:
+    """How far an average is from what a set of mistakes gives, in its own standard errors, squared and summed."""
+    predicted = run.path.predicted(explained.hypothesis).returned
+    if predicted is None or not run.spread or not np.isfinite(predicted).all():
+        return 0.0
+    array, spread = run.arrays[explained.at], run.spread[explained.at] + 1e-6
+    return float((((array - _shrunk(array, predicted) * predicted) / spread) ** 2).sum())
 
 
 def _shrunk(array: Any, predicted: Any) -> float:

@@ -293,7 +293,7 @@ def _worlds(name: str, kind: str | None, form: str, arguments: Arguments) -> tup
         return (True,)
     if any(role == "causal" for _, role, _ in arguments) or kind in ("cross", "attention"):
         return (False,)
-    masked = any(role == "mask" for _, role, _ in arguments)
+    masked = any(role in ("mask", "lengths") for _, role, _ in arguments)
     return (True,) if re.search("masked", name.lower()) and not masked else (False, True)
 
 

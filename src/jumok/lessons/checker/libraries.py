@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +29,9 @@ class Library(Protocol):
     def arrays(self, came: Any) -> list[Any]:
         """What a function returned, as a flat list of NumPy arrays."""
 
+    def still(self) -> contextlib.AbstractContextManager[None]:
+        """Without dropout, as far as the library's own is used."""
+
     def gradients(self, function: Any, arguments: Any, given: dict[str, Any], names: list[str]) -> str:
         """ "flows", or what keeps the gradient from reaching one of the named arguments."""
 
@@ -47,6 +52,9 @@ class _NumPy:
 
     def arrays(self, came: Any) -> list[Any]:
         return [np.asarray(one, dtype=_numbers(np.asarray(one))) for one in _flat(came)]
+
+    def still(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
     def gradients(self, function: Any, arguments: Any, given: dict[str, Any], names: list[str]) -> str:
         raise NotImplementedError
@@ -76,6 +84,17 @@ class _Torch:
     def arrays(self, came: Any) -> list[Any]:
         made = [_seen(one) if isinstance(one, self.torch.Tensor) else np.asarray(one) for one in _flat(came)]
         return [np.asarray(one, dtype=_numbers(one)) for one in made]
+
+    @contextlib.contextmanager
+    def still(self) -> Iterator[None]:
+        functional, dropout = self.torch.nn.functional, self.torch.dropout
+        kept = functional.dropout
+        functional.dropout = lambda array, *_args, **_options: array
+        self.torch.dropout = lambda array, *_args, **_options: array
+        try:
+            yield
+        finally:
+            functional.dropout, self.torch.dropout = kept, dropout
 
     def gradients(self, function: Any, arguments: Any, given: dict[str, Any], names: list[str]) -> str:
         for name in names:

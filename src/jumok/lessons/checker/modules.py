@@ -161,13 +161,14 @@ def _made(kind: Any, sizes: Mapping[str, Any]) -> tuple[Any, int]:
     known = {
         "d_model": sizes["d_model"], "d_out": sizes["d_k"], "n_heads": sizes["n_heads"] or 1, "n_tokens": 16,
         "d_head": sizes["d_k"] // (sizes["n_heads"] or 1), "d_value": sizes["d_v"] // (sizes["n_heads"] or 1),
-        "zero": 0.5, "false": False, "true": True, "one": 1.0, "axis": -1, "rng": 0,
+        "zero": 0.5, "false": False, "true": True, "axis": -1, "rng": 0,
+        "one": (sizes["d_k"] / (sizes["n_heads"] or 1)) ** 0.5,  # a temperature that is asked for is √d_k
     }  # fmt: skip
     asked = [one for one in inspect.signature(kind).parameters.values() if one.kind.name not in ("VAR_POSITIONAL", "VAR_KEYWORD")]
     options: dict[str, Any] = {}
     heads = 0
     for at, one in enumerate(asked):
-        role = role_of(one.name)
+        role = role_of(one.name).replace("axis", "d_model")
         if role == "n_heads" and (one.default is inspect.Parameter.empty or not isinstance(one.default, bool)):
             options[one.name], heads = known["n_heads"], known["n_heads"]
         elif one.default is not inspect.Parameter.empty and role in ("zero", "true"):
@@ -215,13 +216,18 @@ def _found(made: Any) -> dict[str, list[_Weight]]:
         role = _role(path, weight)
         if role:
             found.setdefault(role, []).append(weight)
-        elif not weight.is_bias:
+        else:
             leftover.append(weight)
-    if not {"w_q", "w_qkv"} & set(found) and len(leftover) in (3, 4):  # no names: in the order of their making
-        for role, weight in zip(("w_q", "w_k", "w_v", "w_o"), leftover, strict=False):
-            found[role] = [weight]
-    elif "w_o" not in found and found and len(leftover) == 1:
-        found["w_o"] = leftover
+    matrices = [one for one in leftover if not one.is_bias]
+    unnamed: tuple[str, ...] = ()
+    if not {"w_q", "w_qkv"} & set(found) and len(matrices) in (3, 4):  # no names: in the order of their making
+        unnamed = ("q", "k", "v", "o")
+    elif "w_o" not in found and found and len(matrices) == 1:
+        unnamed = ("o",)
+    for role, weight in zip(unnamed, matrices, strict=False):
+        found[f"w_{role}"] = [weight]
+        biases = [one for one in leftover if one.is_bias and one.holder is weight.holder and weight.holder is not made]
+        found |= {f"b_{role}": biases} if biases else {}
     complete = "w_qkv" in found or {"w_q", "w_k", "w_v"} <= set(found) or {"w_q", "w_kv"} <= set(found)
     return found if complete else {}
 

@@ -57,6 +57,7 @@ class Problem:
     table : scores that are given, for a softmax or a scaling alone
     sizes : what the axes are, by name, for scales that take the wrong one
     ends : "output", "weights" or "scaled": where the function stops
+    dtype : the number type of the learner's arrays: e to the power ends earlier in a smaller one
     """
 
     xq: Floats
@@ -71,6 +72,7 @@ class Problem:
     table: Floats | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
     ends: str = "output"
+    dtype: str = "float64"
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,14 +221,15 @@ class Path:
         if self.problem.bias is not None and chosen["which"] != "ignored":
             scaled = scaled + self.problem.bias
         axis = _axis(chosen["axis"], scaled.ndim, self.problem.n_heads)
-        late = how in ("after-softmax", "after-renormalised")
+        late = how in ("after-softmax", "after-renormalised", "after-renormalised-epsilon")
         if isinstance(how, tuple) and allowed is not None:
             scaled, allowed = _finite(scaled, allowed, how, self.factor(chosen)), None
+        chosen = {**chosen, "dtype": self.problem.dtype}
         weights = _FORMS[chosen["form"]](scaled, None if late else allowed, axis, chosen)
         if late and allowed is not None:
             weights = np.where(allowed, weights, 0)
-            if how == "after-renormalised":
-                total = weights.sum(axis=-1, keepdims=True)
+            if how != "after-softmax":
+                total = weights.sum(axis=-1, keepdims=True) + (1e-9 if how.endswith("epsilon") else 0.0)
                 bad = ~allowed.any(axis=-1, keepdims=True)
                 weights = np.where(bad, _EMPTY[chosen["empty"]](scaled, axis), weights / total)
         return weights * self.factor(chosen) if chosen["where"] == "after" else weights
@@ -293,7 +296,7 @@ def _finite(scaled: Floats, allowed: npt.NDArray[np.bool_], how: tuple[Any, ...]
 def _softmax(scaled: Floats, allowed: npt.NDArray[np.bool_] | None, axis: tuple[int, ...], chosen: Any) -> Floats:
     shown = scaled if allowed is None else np.where(allowed, scaled, -np.inf)
     top = _TOPS[chosen["numerics"]](shown, axis)
-    exps = np.exp(shown - top)
+    exps = np.exp((shown - top).astype(chosen["dtype"])).astype(float)
     total = exps.sum(axis=axis, keepdims=True)
     made = exps / (total + 1e-9) if chosen["numerics"] == "naive-epsilon" else exps / total
     if chosen["numerics"] == "naive-zeroed":

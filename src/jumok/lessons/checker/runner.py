@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import sysconfig
+import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -29,9 +30,10 @@ from .modules import Owned, is_module_like, owned
 
 __all__ = ["main"]
 
-MOST_LAYOUTS = 8  # that are tried on every case
+MOST_LAYOUTS = 6  # that are tried on every case
 MOST_RETURNED = 4  # arrays of one call
-N_REPEATS = 400  # calls that are averaged where two calls give different numbers
+SECONDS_REPEATED = 0.2  # of calls that are averaged, in a case in which two calls give different numbers
+AVERAGED = ("tiny", "square", "different", "zeros")  # the cases in which they are
 
 
 def main(folder: str) -> None:
@@ -210,6 +212,8 @@ def _tried(thing: Any, request: dict[str, Any], lib: Library, told: _Told) -> di
     for at, layout in enumerate(chosen):
         answers["layouts"].append(dataclasses.asdict(layout))
         for case in the_cases.cases(layout):
+            if caller.varies and (case.name not in AVERAGED or layout.mask_kind == "added"):
+                continue
             told.progress(f"case {case.name}")
             answers["runs"].append({"layout": at, **caller.run(layout, case)})
     if chosen:
@@ -234,11 +238,16 @@ def _working(caller: _Caller, options: list[Layout]) -> list[Layout]:
         elif any(fits) and not is_added:
             part.append(layout)
             done.add((*same, layout.mask))
-    ranks: dict[int, int] = {}
+    usable = [
+        layout for causal in (False, True)
+        for layout in ([one for one in whole if one.causal == causal] or [one for one in part if one.causal == causal])
+    ]  # fmt: skip
+    counts: dict[tuple[int, bool], int] = {}
     kept = []
-    for layout in whole or part or options[:1]:
-        ranks[layout.rank] = ranks.get(layout.rank, 0) + 1
-        if ranks[layout.rank] <= MOST_LAYOUTS:
+    for layout in usable or options[:1]:
+        of = (layout.rank, layout.causal)
+        counts[of] = counts.get(of, 0) + 1
+        if counts[of] <= MOST_LAYOUTS:
             kept.append(layout)
     if len({layout.rank for layout in kept}) > 2:  # a function for any number of axes is seen with two of them
         kept = [layout for layout in kept if layout.rank < 4]
@@ -250,7 +259,7 @@ class _Caller:
 
     def __init__(self, target: _Target, lib: Library, told: _Told, place: str) -> None:
         self.target, self.lib, self.told, self.place = target, lib, told, place
-        self._sizes: dict[tuple[str, bool, str], dict[str, Any]] = {}
+        self.varies = False
 
     def sizes(self, layout: Layout, case: the_cases.Case) -> dict[str, Any]:
         """The sizes of a case; a module that is already made has its own widths."""
@@ -283,9 +292,9 @@ class _Caller:
             again, _ = self.called(function, layout, self.arguments(layout, made, sizes, case.dtype))
             answer["changed"] = changed
             if not _alike(came, again):
-                answer["varies"] = True
-                came, answer["spread"] = self.average(function, layout, lambda: self.arguments(layout, made, sizes, case.dtype))
-                answer["spread"] = [self.told.keep(one) for one in answer["spread"]]
+                answer["varies"] = self.varies = True
+                came, spread = self.settled(function, layout, lambda: self.arguments(layout, made, sizes, case.dtype))
+                answer["spread"] = [self.told.keep(one) for one in spread]
             answer["arrays"] = [self.told.keep(array) for array in came]
         except Exception as error:  # noqa: BLE001 (whatever the learner's code raises)
             answer["error"] = _told(error, self.place)
@@ -310,13 +319,24 @@ class _Caller:
         changed = [name for name in given if not self.lib.same(before[name], given[name])]
         return self.lib.arrays(came)[:MOST_RETURNED], changed
 
+    def settled(
+        self, function: Any, layout: Layout, arguments: Callable[[], dict[str, Any]]
+    ) -> tuple[list[Any], list[Any]]:
+        """What a function gives without its dropout: by turning that off, or else on average."""
+        with self.lib.still():
+            once, again = (self.called(function, layout, arguments())[0] for _ in range(2))
+        return (once, []) if _alike(once, again) else self.average(function, layout, arguments)
+
     def average(
         self, function: Any, layout: Layout, arguments: Callable[[], dict[str, Any]]
     ) -> tuple[list[Any], list[Any]]:
         """(mean, standard error) of many calls."""
-        drawn = [self.called(function, layout, arguments())[0] for _ in range(N_REPEATS)]
+        drawn = []
+        until = time.process_time() + SECONDS_REPEATED
+        while len(drawn) < 60 or (len(drawn) < 600 and time.process_time() < until):
+            drawn.append(self.called(function, layout, arguments())[0])
         stacks = [np.stack([np.asarray(one[at], float) for one in drawn]) for at in range(len(drawn[0]))]
-        return [stack.mean(axis=0) for stack in stacks], [stack.std(axis=0) / N_REPEATS**0.5 for stack in stacks]
+        return [stack.mean(axis=0) for stack in stacks], [stack.std(axis=0) / len(drawn) ** 0.5 for stack in stacks]
 
     def arguments(self, layout: Layout, made: Any, sizes: dict[str, Any], dtype: str) -> dict[str, Any]:
         """The learner's arguments by name."""
