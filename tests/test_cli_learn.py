@@ -152,6 +152,21 @@ def test_a_token_of_it_is_explained_at_the_end(kept):
     assert run("explain", kept, "3").text == run("explain", kept, "3", "--step", "30").text
 
 
+@pytest.mark.parametrize("lang", LANGS)
+def test_what_the_gradient_of_a_step_asks(kept, lang):
+    told = jumok.explain_step(jumok.load(kept).history, 3, 1, token=5, lang=lang)
+    asked = ("explain", kept, "5", "--step", "3", "--probe", "1", "--gradient")
+    words = run(*asked, "--lang", lang).text.split()
+    assert [word for word in words if set(word) != {"─"}] == str(told).split()
+    assert json.loads(run(*asked, "--json").text) == told.to_json()
+    assert run(*asked, "--markdown", "--lang", lang).text.count("## ") == len(told.sections()) == 7
+
+
+def test_the_gradient_is_of_runs_and_of_one_token(kept):
+    for arguments in (("student",), (kept, "1", "2")):
+        assert "--gradient is for a training run" in run("explain", *arguments, "--gradient").message
+
+
 def test_its_curves_are_drawn_and_its_explanation_written(kept):
     assert run("draw", kept, "-o", "a.svg").err == "written: a.svg\n"
     assert run("draw", kept).text == run("explain", kept).text

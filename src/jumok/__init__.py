@@ -41,6 +41,7 @@ __all__ = [
     "draw",
     "errors",
     "explain",
+    "explain_step",
     "learn",
     "load",
     "positions",
@@ -74,6 +75,7 @@ _HOME = {
     "design_values": "sources.design.values",
     "draw": "verbs",
     "explain": "explanation.explanation",
+    "explain_step": "explanation.gradient",
     "learn": "verbs",
     "load": "verbs",
     "record": "verbs",
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from .errors import JumokError as JumokError
     from .explanation.explanation import Explanation as Explanation
     from .explanation.explanation import explain as explain
+    from .explanation.gradient import explain_step as explain_step
     from .history import History as History
     from .lessons.checker.verdict import Verdict as Verdict
     from .measurement.comparison import Comparison as Comparison

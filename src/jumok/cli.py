@@ -201,6 +201,10 @@ WORDS = {
     "learning_rate": ("Length of a step.", "학습률."),
     "batch": ("Sequences in a step.", "한 단계에 쓰는 문장 수."),
     "step": ("Of a saved training run: the attention at this step.", "저장된 학습의 이 단계의 어텐션."),
+    "gradient": (
+        "Of a saved training run: what the gradient asks of each stage at --step, and which weights moved.",
+        "저장된 학습에서 --step 단계의 기울기가 각 단계에 무엇을 바라고 어떤 가중치가 움직였는지 보여 줍니다.",
+    ),
     "probe": ("Of a saved training run: which of the sentences that were looked at, from 0.", "저장된 학습에서 살펴본 문장 가운데 하나 (0부터 셈)."),
     "learn_stopped": ("stopped at step {step}. It goes on with: {again}", "{step}단계에서 멈췄습니다. 이어서 하려면: {again}"),
     "learn_lost": (
@@ -412,6 +416,7 @@ def _commands(lang: str) -> click.Group:
         [example, tokens, click.Option(["--token"], multiple=True, metavar="T", help=_("token", lang)), every, layer,
          click.Option(["--head"], metavar="N", help=_("head", lang)),
          click.Option(["--all-heads"], is_flag=True, help=_("all_heads", lang)), mask, *moment,
+         click.Option(["--gradient"], is_flag=True, help=_("gradient", lang)),
          formats[0], formats[1], explain_output, lang_option],
     )  # fmt: skip
     _add_pictures(group, lang, [stage, token, layer, mask, lang_option], moment, formats[0])
@@ -698,8 +703,8 @@ def _stages_json(layers: Mapping[int, Any], stages: Sequence[str], queries: list
 
 def _explain(
     lang: str, name: str, tokens: tuple[str, ...], token: tuple[str, ...], every: bool, layer: str | None,
-    head: str | None, all_heads: bool, mask: str | None, step: str | None, probe: str | None, json: bool, markdown: bool,
-    output: str | None,
+    head: str | None, all_heads: bool, mask: str | None, step: str | None, probe: str | None, gradient: bool, json: bool,
+    markdown: bool, output: str | None,
 ) -> None:  # fmt: skip
     from .explanation.explanation import default_token, explain
     from .picture.labels import readable
@@ -711,6 +716,12 @@ def _explain(
             en=f"an explanation is written as .txt, .md or .json, not as {output!r}.",
             ko=f"설명은 .txt, .md, .json으로 저장합니다({output!r} 불가).",
         )
+    if gradient:
+        from .cli_learn import explain_gradient
+
+        asked = {"step": _place("--step", step), "probe": _place("--probe", probe), "layer": _place("--layer", layer)}
+        explain_gradient(lang, name, [*tokens, *token], asked, form, output)
+        return
     only = _head_of(head, all_heads)
     is_whole = not (tokens or token or every) and layer is None and only is None
     found = _attended(name, mask, step, probe, whole=is_whole)
@@ -752,11 +763,19 @@ def _head_of(head: str | None, all_heads: bool) -> Any:
 def _explanation_markdown(explanation: Any, lang: str) -> str:
     from .picture.plain import escaped
 
-    lines = [f"# {escaped(shown(explanation.token))}", ""]
-    for number, section in enumerate(explanation.sections(lang), start=1):
-        lines += [f"## {number}. {escaped(section.title)}", ""]
-        for at, (is_entry, line) in enumerate(section.lines):
-            before = section.lines[at - 1][0] if at else is_entry
+    numbered = [(f"{n}. {one.title}", one.lines) for n, one in enumerate(explanation.sections(lang), start=1)]
+    return "\n".join([f"# {escaped(shown(explanation.token))}", "", _sections_markdown(numbered)])
+
+
+def _sections_markdown(sections: Sequence[tuple[str, Sequence[tuple[bool, str]]]]) -> str:
+    """Titles with their lines, each with whether it is an entry of a list, as Markdown."""
+    from .picture.plain import escaped
+
+    lines: list[str] = []
+    for title, said in sections:
+        lines += [f"## {escaped(title)}", ""]
+        for at, (is_entry, line) in enumerate(said):
+            before = said[at - 1][0] if at else is_entry
             lines += ([""] if before != is_entry else []) + [f"- {escaped(line)}" if is_entry else escaped(line)]
             lines += [] if is_entry else [""]
         lines.append("")

@@ -26,7 +26,7 @@ from .runs import moment, run_of
 if TYPE_CHECKING:
     from .picture.learned import Run
 
-__all__ = ["explain_run", "learn_task", "list_tasks", "show_run"]
+__all__ = ["explain_gradient", "explain_run", "learn_task", "list_tasks", "show_run"]
 
 FORMS = (".safetensors", ".html", ".json", ".csv", ".svg", ".png", ".md", ".txt")
 WHOLE = ("steps", "seed", "layers", "heads", "d_model", "d_mlp", "batch")  # options that are whole numbers
@@ -102,6 +102,42 @@ def explain_run(lang: str, run: Run, form: str, output: str | None) -> None:
             file.write(told.markdown(lang))
         else:
             learned(cli._screen(lang, file), run.history, run.emerged, run.given)
+
+    cli._deliver(lang, output, form, into)
+
+
+def explain_gradient(
+    lang: str, name: str, tokens: Sequence[str], asked: Mapping[str, int | None], form: str, output: str | None
+) -> None:
+    """What the gradient of one step asks of each stage, as ``jumok explain --gradient`` writes it.
+
+    asked : step, probe and layer, None where nobody said
+    """
+    from .explanation.gradient import explain_step
+    from .verbs import load
+
+    run = run_of(load(name))
+    if run is None or len(tokens) > 1:
+        raise InputError(
+            en="--gradient is for a training run and one token at most: jumok explain run.safetensors it --step 3 --gradient. "
+            "A run comes from: jumok learn pronoun -o run.safetensors",
+            ko="--gradient는 학습 기록과 토큰 하나까지에만 씁니다: jumok explain run.safetensors it --step 3 --gradient. "
+            "학습 기록은 이렇게 만듭니다: jumok learn pronoun -o run.safetensors",
+        )
+    step, probe = asked["step"] or 0, asked["probe"] or 0
+    token = cli._token_of(run.history.trace(step, probe), tokens[0]) if tokens else None
+    told = explain_step(run.history, step, probe, layer=asked["layer"], token=token, lang=lang)
+
+    def into(file: IO[str]) -> None:
+        if form == "json":
+            cli._dump(file, told.to_json())
+        elif form == "markdown":
+            file.write(cli._sections_markdown([(one.title, one.lines) for one in told.sections(lang)]))
+        else:
+            screen = cli._screen(lang, file)
+            for section in told.sections(lang):
+                screen.title(section.title)
+                screen.entries(section.lines)
 
     cli._deliver(lang, output, form, into)
 

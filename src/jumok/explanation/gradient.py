@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from ..path.gradients import Gradients
 from ..tokens import token_index, token_name
 from ..trace import Floats, Trace
 from ..words import LANGS, fill, language
+from .explanation import Section
 from .facts import Fact, dims_of, names_of
 
 __all__ = ["StepExplanation", "explain_step"]
@@ -133,7 +135,7 @@ PHRASES = {
 PIECES = {
     "more": (" + {n:int} smaller", " + 작은 것 {n:int}개"),
     "wanted": (" (wanted: {wanted:n})", "(바라는 값: {wanted:n})"),
-    "down": (", of {names:names} lower", ", {names:names}의 점수는 낮추려 합니다"),
+    "down": (", of {names:names} lower", ". {names:names}의 점수는 낮추려 합니다"),
     "one": (", here of {token} alone", ". 여기서는 {token} 하나뿐입니다"),
     "rest": ("; with all tokens {whole:n}", ". 모든 토큰을 더하면 {whole:n}"),
 }
@@ -152,17 +154,23 @@ class StepExplanation:
     step: int
     lang: str = "en"
 
+    def sections(self, lang: str | None = None) -> list[Section]:
+        """The sentences, stage by stage, in a language."""
+        at = LANGS.index(self.lang if lang is None else language(lang))
+        found = []
+        for name, facts in itertools.groupby(self.facts, key=lambda fact: fact.section):
+            title = fill(TITLES[name][at], {"step": self.step}, LANGS[at])
+            lines = tuple((fact.kind in ENTRIES, self.sentence(fact, LANGS[at])) for fact in facts)
+            found.append(Section(name, title, lines))
+        return found
+
     def text(self, lang: str | None = None) -> str:
         """All sentences as plain text, in a language."""
-        at = LANGS.index(self.lang if lang is None else language(lang))
-        lines: list[str] = []
-        section = ""
-        for fact in self.facts:
-            if fact.section != section:
-                section = fact.section
-                lines += [""] * bool(lines) + [fill(TITLES[section][at], {"step": self.step}, LANGS[at])]
-            lines.append(f"   {'- ' if fact.kind in ENTRIES else ''}{self.sentence(fact, LANGS[at])}")
-        return "\n".join(lines) + "\n"
+        parts = [
+            "\n".join([section.title, *(f"   {'- ' if is_entry else ''}{line}" for is_entry, line in section.lines)])
+            for section in self.sections(lang)
+        ]
+        return "\n\n".join(parts) + "\n"
 
     def sentence(self, fact: Fact, lang: str | None = None) -> str:
         """One fact as a sentence."""
