@@ -18,10 +18,10 @@ def failure_of(
     came: Answers, runs: Sequence[Run], source: Source, limits: Limits, is_able: bool
 ) -> Failure | None:
     """What kept the code from running: its end by a limit, its error; None where it ran on some case."""
-    if came.ended in ("time", "output", "crash", "exit", "refused"):
-        kind = "time" if came.ended == "refused" else came.ended
-        data = (("seconds", f"{limits.seconds:g}"), ("signal", came.signal))
-        return Failure(kind, lines=_lines(source, list(reversed(came.stopped_at))), data=data)
+    if came.ended != "done":
+        seconds = limits.wall_seconds if came.ended == "wall" else limits.seconds
+        data = (("seconds", f"{seconds:g}"), ("signal", came.signal))
+        return Failure(came.ended, lines=_lines(source, list(reversed(came.stopped_at))), data=data)
     error = came.told.get("error")
     if error is None and not is_able:
         failed = sorted((run for run in runs if run.error is not None), key=lambda run: _LIKELY.get(run.case.name, 5))

@@ -347,6 +347,14 @@ ERRORS = {
         "It did not come to an end within {seconds} seconds of computing. Is there a loop whose condition never turns false?",
         "계산 {seconds}초 안에 끝나지 않았습니다. 조건이 끝내 거짓이 되지 않는 반복문이 있습니까?",
     ),
+    "wall": (
+        "It did not come to an end within {seconds} seconds. Does it wait for something, or sleep?",
+        "{seconds}초 안에 끝나지 않았습니다. 무엇을 기다리거나 sleep을 합니까?",
+    ),
+    "refused": (
+        "A process of its own could not be started for the code. Is there room in the folder for temporary files?",
+        "코드를 실행할 별도의 프로세스를 시작하지 못했습니다. 임시 파일 폴더에 공간이 있습니까?",
+    ),
     "output": (
         "It prints without end. Take the print out of the loop.",
         "출력이 끝나지 않습니다. 반복문에서 print를 빼십시오.",
@@ -360,7 +368,7 @@ ERRORS = {
         "코드가 파이썬을 끝냈습니다(exit, quit, sys.exit, os._exit). 함수는 값을 돌려주어야 합니다.",
     ),
     "missing": (
-        "The package {name} is not there. jumok gives the code this Python's packages and the files beside it, nothing else.",
+        "The package {name} is not installed here. The code can use the packages of this Python and the files beside it.",
         "{name} 패키지가 없습니다. jumok은 이 파이썬의 패키지와 옆에 있는 파일만 쓸 수 있게 합니다.",
     ),
     "memory": (

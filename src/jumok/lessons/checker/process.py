@@ -41,23 +41,23 @@ class Limits:
     """
 
     seconds: float = 2.0
-    wall_seconds: float = 30.0
+    wall_seconds: float = 12.0
     memory_bytes: int = 2 * 2**30
-    file_bytes: int = 64 * 2**20
+    file_bytes: int = 8 * 2**20
     output_bytes: int = 2**20
     processes: int = 32
 
     @classmethod
     def of(cls, library: str) -> Limits:
         """The usual ones; PyTorch needs more room."""
-        return cls() if library == "numpy" else cls(seconds=4.0, memory_bytes=8 * 2**30)
+        return cls() if library == "numpy" else cls(seconds=4.0, wall_seconds=40.0, memory_bytes=8 * 2**30)
 
 
 @dataclass(frozen=True)
 class Answers:
     """What the child wrote down.
 
-    ended : "done", "time", "output", "crash", "exit" or "refused" (the child itself could not begin)
+    ended : "done", "time" (of computing), "wall" (by the clock), "output", "crash", "exit" or "refused" (the child itself could not begin)
     stopped_at : (function, line) of the learner's code where it was, the innermost first
     """
 
@@ -76,7 +76,7 @@ def answers(reached: Reached, request: dict[str, Any], limits: Limits) -> Answer
         with _folder() as place:
             reached.put(place)
             plain = {
-                **request, **reached.request(), "seconds": limits.seconds, "memory_bytes": limits.memory_bytes,
+                **request, **reached.request(), "seconds": limits.seconds, "wall_seconds": limits.wall_seconds, "memory_bytes": limits.memory_bytes,
                 "file_bytes": limits.file_bytes, "processes": _processes(limits, uid),
             }  # fmt: skip
             (place / "request.json").write_text(json.dumps(plain), encoding="utf-8")
@@ -201,7 +201,7 @@ def _waited(child: subprocess.Popen[bytes], heard: _Heard, wall_seconds: float) 
         if heard.is_too_much:
             return "output"
         if time.monotonic() > until:
-            return "time"
+            return "wall"
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(0.02)
     return "output" if heard.is_too_much else "done"

@@ -43,6 +43,9 @@ def main(folder: str) -> None:
     told = _Told(place)
     faults = open(place / "stopped_at.txt", "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
     faulthandler.enable(faults)
+    faulthandler.dump_traceback_later(request["wall_seconds"] - 0.5, file=faults)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: os._exit(0))  # a copy of this process would run all cases again
     lib = library(request["library"])
     _limit(request, faults)
     told.progress("loading")
