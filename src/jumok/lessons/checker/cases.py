@@ -51,6 +51,7 @@ CASES = (
     Case("zeros", "square", "zeros"),
     Case("empty", "square", empty=True),
     Case("extreme", "square", "extreme"),
+    Case("extreme-5", "equal-5", "extreme"),
     Case("single", "different", dtype="float32"),
     Case("extreme-single", "square", "extreme", dtype="float32"),
     Case("half", "square", dtype="float16"),
@@ -220,7 +221,7 @@ def _given(rng: Any, layout: Layout, case: Case, lead: tuple[int, ...], n: int, 
     """The mask: uneven, something allowed and something hidden in every row; in an empty case rows without any."""
     b = lead[0] if lead else 1
     if layout.mask in ("keys", "lengths"):
-        n_kept = 1 + np.arange(b) % max(1, m - 1) if m > 2 else np.ones(b, int)
+        n_kept = 1 + np.arange(b) % max(1, m - 2 - (m > 4))
         order = np.argsort(rng.random((b, m)) if layout.mask == "keys" else np.tile(np.arange(m), (b, 1)), axis=1)
         kept = np.argsort(order, axis=1) < n_kept[:, None] + (m > 4)
         if layout.causal:
