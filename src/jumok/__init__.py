@@ -22,6 +22,7 @@ __all__ = [
     "History",
     "JumokError",
     "Learned",
+    "Lesson",
     "Picture",
     "Reading",
     "Rotary",
@@ -43,6 +44,7 @@ __all__ = [
     "explain",
     "explain_step",
     "learn",
+    "lesson",
     "load",
     "positions",
     "record",
@@ -58,6 +60,7 @@ _HOME = {
     "History": "history",
     "JumokError": "errors",
     "Learned": "sources.learn.learned",
+    "Lesson": "lessons.lesson",
     "Picture": "picture.drawing",
     "Reading": "trace",
     "Rotary": "path.positions",
@@ -77,6 +80,7 @@ _HOME = {
     "explain": "explanation.explanation",
     "explain_step": "explanation.gradient",
     "learn": "verbs",
+    "lesson": "verbs",
     "load": "verbs",
     "record": "verbs",
     "scaling": "measurement.spread",
@@ -93,6 +97,7 @@ if TYPE_CHECKING:
     from .explanation.gradient import explain_step as explain_step
     from .history import History as History
     from .lessons.checker.verdict import Verdict as Verdict
+    from .lessons.lesson import Lesson as Lesson
     from .measurement.comparison import Comparison as Comparison
     from .measurement.spread import Scaling as Scaling
     from .measurement.spread import scaling as scaling
@@ -116,6 +121,7 @@ if TYPE_CHECKING:
     from .verbs import design as design
     from .verbs import draw as draw
     from .verbs import learn as learn
+    from .verbs import lesson as lesson
     from .verbs import load as load
     from .verbs import record as record
     from .verbs import widget as widget

@@ -143,6 +143,21 @@ WORDS = {
         "Say which mistake is in an attention that you wrote. FILE: my.py, or my.py:name. Runs the code, in a process of its own.",
         "직접 쓴 어텐션에 어떤 실수가 있는지 알려 줍니다. FILE: my.py 또는 my.py:이름. 코드를 따로 떨어진 프로세스에서 실행합니다.",
     ),
+    "lesson": (
+        "Learn self-attention by doing. LESSON: a number, a name, or a file of your own (.md). Without it: the lessons, and what you did.",
+        "직접 해 보며 셀프 어텐션을 배웁니다. LESSON: 번호, 이름, 또는 직접 쓴 .md 파일. 없으면 레슨 목록과 한 일.",
+    ),
+    "lesson_output": (
+        "Write it to a file: .html (to hand out), .ipynb, .md; with --progress .json.",
+        "파일로 저장: .html(나누어 줄 페이지), .ipynb, .md. --progress와 함께면 .json.",
+    ),
+    "notebook": ("As a Jupyter notebook (-o FILE.ipynb, else NAME.ipynb).", "주피터 노트북으로 저장 (-o 파일.ipynb, 없으면 이름.ipynb)."),
+    "answers": ("Print it with the answers.", "답과 함께 출력합니다."),
+    "lesson_new": ("Write a commented lesson to begin from.", "설명이 달린 시작용 레슨을 씁니다."),
+    "lesson_check": ("Check that every number, answer and solution of a lesson is true.", "레슨의 모든 숫자, 답, 풀이가 맞는지 검사합니다."),
+    "progress": ("Show what you did; with -o FILE.json take it along.", "한 일을 보여 줍니다. -o 파일.json으로 내보냅니다."),
+    "bring": ("Add what a file of --progress holds.", "--progress로 내보낸 파일을 더합니다."),
+    "reset": ("Forget what you did.", "한 일을 모두 지웁니다."),
     "new": ("Write a commented example file to begin from.", "설명이 달린 시작용 예제 파일을 씁니다."),
     "examples": ("List the packaged examples, or print one as a file.", "들어 있는 예제 목록, 또는 예제 하나의 파일 내용을 보여 줍니다."),
     "scaling": ("Show why scores are divided by √d_k, measured.", "점수를 √d_k로 나누는 까닭을 측정해서 보여 줍니다."),
@@ -423,6 +438,7 @@ def _commands(lang: str) -> click.Group:
     _add_design(group, lang, [formats[0], formats[2], lang_option])
     _add_capture(group, lang, [layer, formats[0], lang_option])
     _add_learn(group, lang, [formats[0], lang_option])
+    _add_lesson(group, lang, [lang_option])
     _add_check(group, lang, [formats[0], lang_option])
     _add(
         group, lang, _new,
@@ -560,6 +576,25 @@ def _add_check(group: click.Group, lang: str, shared: list[click.Option]) -> Non
     )
     fix = click.Option(["--fix"], is_flag=True, help=_("fix", lang))
     _add(group, lang, _check, [file, kind, mask, fix, *shared])
+
+
+def _add_lesson(group: click.Group, lang: str, shared: list[click.Option]) -> None:
+    which = click.Argument(["which"], metavar="[LESSON]", required=False, shell_complete=_complete_lesson)
+    output = click.Option(
+        ["-o", "--output"], metavar="FILE", help=_("lesson_output", lang), shell_complete=_complete_file
+    )
+    flags = [click.Option([f"--{name}"], is_flag=True, help=_(name, lang)) for name in ("notebook", "answers")]
+    files = [
+        click.Option([f"--{name}"], metavar="FILE", help=_(f"lesson_{name}", lang), shell_complete=_complete_file)
+        for name in ("new", "check")
+    ]
+    kept = [
+        click.Option(["--progress"], is_flag=True, help=_("progress", lang)),
+        click.Option(["--bring"], metavar="FILE", help=_("bring", lang), shell_complete=_complete_file),
+        click.Option(["--reset"], is_flag=True, help=_("reset", lang)),
+        click.Option(["--force"], is_flag=True, help=_("force", lang)),
+    ]
+    _add(group, lang, _lesson, [which, output, *flags, *files, *kept, *shared])
 
 
 def _add(group: click.Group, lang: str, callback: Callable[..., None], params: list[click.Parameter]) -> None:
@@ -876,6 +911,12 @@ def _learn(
         cli_learn.learn_task(lang, task, output, resume, json, asked)
 
 
+def _lesson(lang: str, which: str | None, output: str | None, **asked: Any) -> None:
+    from . import cli_lesson
+
+    cli_lesson.run_lesson(lang, which, output, asked)
+
+
 def _check(lang: str, file: str, kind: str | None, mask: str | None, fix: bool, json: bool) -> None:
     from . import cli_check
 
@@ -1181,6 +1222,15 @@ def _complete_task(_ctx: click.Context, _param: click.Parameter, incomplete: str
     from .sources.learn.tasks import NAMES
 
     found = [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="file")]
+
+
+def _complete_lesson(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    from .lessons.packaged import names
+
+    found = [CompletionItem(name) for name in names().values() if name.startswith(incomplete)]
     return [*found, CompletionItem(incomplete, type="file")]
 
 

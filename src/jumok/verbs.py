@@ -13,6 +13,7 @@ from .trace import Reading, Source, Token, Trace
 if TYPE_CHECKING:
     from .history import History
     from .lessons.checker.verdict import Verdict
+    from .lessons.lesson import Lesson, Makers
     from .measurement.comparison import Comparison
     from .path.positions import Rotary
     from .picture.drawing import Picture
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .sources.learn.recorded import Recorded
     from .sources.learn.training import Progress as LearnProgress
 
-__all__ = ["attend", "capture", "check", "compare", "design", "draw", "learn", "load", "record", "widget"]
+__all__ = ["attend", "capture", "check", "compare", "design", "draw", "learn", "lesson", "load", "record", "widget"]
 
 
 def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading | History | Learned:
@@ -581,3 +582,30 @@ def record(
         out=out,
         most_bytes=most_bytes,
     )
+
+
+def lesson(which: int | str | os.PathLike[str], lang: str = "en") -> Lesson:
+    """A lesson: by its number or name in the course, or one of your own by its file (.md).
+
+    It shows itself in a notebook; ``text``, ``notebook`` and ``page`` are all of it in one of three forms, and
+    ``sitting`` asks, gives hints and checks answers.
+
+    >>> lesson("library").title
+    'One input, three roles'
+
+    Errors: ``UnknownName`` for one that is not there, ``ExampleError`` with line and column for a file that is wrong.
+    """
+    from .lessons import packaged
+    from .words import language
+
+    return packaged.lesson(which, _makers(), language(lang))
+
+
+def _makers() -> Makers:
+    """What lessons need of the makers of a Trace: examples by name, also with something changed."""
+    from .lessons.lesson import Makers
+    from .sources.example import attended
+    from .sources.example import load as opened
+    from .sources.example_edit import edited
+
+    return Makers(lambda name: attended(opened(name)), lambda name, change: attended(edited(opened(name), change)))
