@@ -47,7 +47,7 @@ def test_json(file, capsys):
         (["check", "none.py"], "cannot read none.py"),
         (["check", "{file}:other"], "my.py has no other. It defines: scale."),
         (["check", "{file}", "--kind", "scael"], "scale"),
-        (["check", "{file}", "--mask", "shown"], "allowed, hidden"),
+        (["check", "{file}", "--mask", "shown"], "'allowed', 'hidden'"),
     ],
 )
 def test_bad_use_ends_in_2(file, capsys, arguments, said):

@@ -207,6 +207,20 @@ def test_a_design_names_its_extra(code):
         assert "pip install 'jumok[design]'" in text
 
 
+def test_a_check_of_a_function_without_a_file_names_its_extra():
+    done = run(
+        "import jumok\n"
+        "try: jumok.check(lambda q, k, v: q)\n"
+        "except jumok.errors.MissingExtra as error: print(error.extra, error, error.text('ko'), sep='\\n')",
+        ["cloudpickle"],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    said, en, ko = done.stdout.splitlines()
+    assert said == "teach"
+    for text in (en, ko):
+        assert "pip install 'jumok[teach]'" in text
+
+
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_command_that_designs_names_its_extra(lang):
     done = run(command("design", "student", "--lang", lang), ["scipy"])

@@ -1,5 +1,8 @@
 """Learners' code from file to verdict: NumPy and PyTorch, functions, classes and modules."""
 
+import re
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -96,17 +99,11 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_is_never_called_wrong(checked, name):
     code = RIGHT[name]
-    function = code[: code.index("(", code.rindex("def attention") if "def attention" in code else 0)].split()[-1]
-    names = [line.split()[1].partition("(")[0].rstrip(":") for line in code.splitlines() if line.strip().startswith(("def ", "class "))]
-    verdict = checked(SOFTMAX + _flat(code), name=names[0] if function not in names else function)
+    code = textwrap.dedent(code).lstrip("\n")
+    first = next(line for line in code.splitlines() if line.startswith(("def ", "class ")))
+    verdict = checked(SOFTMAX + code, name=re.split(r"[ (:]", first)[1])
     assert verdict.is_right, verdict
     assert verdict.mistakes == ()
-
-
-def _flat(code):
-    import textwrap
-
-    return textwrap.dedent(code).lstrip("\n")
 
 
 MASKED = """
@@ -116,7 +113,13 @@ def attention(q, k, v, mask):
     weights = {weights}
     return {returned}
 """
-PLAIN = {"scale": "np.sqrt(q.shape[-1])", "mask": "mask", "hidden": "-1e9", "weights": "softmax(scores)", "returned": "weights @ v"}
+PLAIN = {
+    "scale": "np.sqrt(q.shape[-1])",
+    "mask": "mask",
+    "hidden": "-1e9",
+    "weights": "softmax(scores)",
+    "returned": "weights @ v",
+}
 
 WRONG = {
     "no-scale": {"scale": "1"},
@@ -207,7 +210,11 @@ class Attention(nn.Module):
 """
 MODULES = {
     "": ("q.size(-1)", "self.dropout(scores.softmax(-1))", "mixed.transpose(1, 2).reshape(x.shape)"),
-    "heads-reshaped scale-by-sqrt-dmodel": ("self.d_model", "self.dropout(scores.softmax(-1))", "mixed.reshape(x.shape)"),
+    "heads-reshaped scale-by-sqrt-dmodel": (
+        "self.d_model",
+        "self.dropout(scores.softmax(-1))",
+        "mixed.reshape(x.shape)",
+    ),
     "dropout-at-eval": ("q.size(-1)", "F.dropout(scores.softmax(-1), 0.3)", "mixed.transpose(1, 2).reshape(x.shape)"),
 }
 
@@ -248,7 +255,10 @@ def test_functions_of_a_notebook_lambdas_and_closures():
     ("code", "said"),
     [
         ("def f(a, b, c, d, e, g, h):\n    return a\n", "it is not clear how to call f(a, b, c, d, e, g, h)"),
-        ("def one(q, k, v):\n    return q\n\n\ndef two(q, k, v):\n    return q\n", "which one of my.py? It defines: one, two"),
+        (
+            "def one(q, k, v):\n    return q\n\n\ndef two(q, k, v):\n    return q\n",
+            "which one of my.py? It defines: one, two",
+        ),
     ],
 )
 def test_what_cannot_be_told_is_asked_for(written, code, said):
@@ -260,7 +270,7 @@ def test_what_cannot_be_told_is_asked_for(written, code, said):
 
 @pytest.mark.parametrize("thing", [3, None, [1], "no/such/file.py"])
 def test_what_is_no_function_is_refused(thing):
-    with pytest.raises(jumok.errors.InputError, match="expects a function|cannot read"):
+    with pytest.raises(jumok.errors.InputError, match=r"expects a function|cannot read"):
         jumok.check(thing)
 
 

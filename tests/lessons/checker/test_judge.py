@@ -39,7 +39,9 @@ def runs(layout, hypothesis):
 
 
 def paths(layout):
-    return next(Path(problem(layout, case, widths(layout, case.size))) for case in cases(layout) if case.name == "square")
+    return next(
+        Path(problem(layout, case, widths(layout, case.size))) for case in cases(layout) if case.name == "square"
+    )
 
 
 def available(name):
@@ -104,7 +106,9 @@ def test_pairs_are_found_in_full(name):
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_right_is_right_however_its_numbers_are_made(name):
     layout = LAYOUTS[name]
-    rights = [{}] if name == "scale" else [{one.stage: one.option for one in end} for end in endings(paths(layout).problem)]
+    rights = (
+        [{}] if name == "scale" else [{one.stage: one.option for one in end} for end in endings(paths(layout).problem)]
+    )
     for right in rights[::3]:
         if right.get("numerics", "stable") == "stable" and not (right.get("empty") == "nan" and layout.mask):
             found = explained(runs(layout, right))

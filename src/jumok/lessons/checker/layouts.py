@@ -131,7 +131,7 @@ def role_of(name: str) -> str:
 
 _HIDES = r"hid(e|den|es)\b|mask(ed)?[ -]*out|masked\b(?!_)|ignored?\b|block(ed)?\b|padd(ed|ing)|forbidden|not (be )?(read|seen|allowed|visible)|가리|가림|숨|못 보|볼 수 없|무시|패딩"
 _SHOWS = r"allow(ed)?\b|may (be )?(read|see|attend|look)|can (be )?(read|see|seen|attend)|keep|kept|visible|real\b|valid\b|attend|participate|볼 수 있|보이|허용|참고할 수|진짜|실제"
-_TRUE = r"(?:\btrue|\b1s?|\bones?|\bnonzero|참)(?=\W|은|이|인|일|=)"
+_TRUE = r"(?:\btrue|\b1s?|\bones?|\bnonzero|참)(?=\W|은|는|이|인|일|=)"
 
 
 def convention(name: str, doc: str, asked: str | None = None) -> str:
@@ -242,6 +242,8 @@ def _assigned(parameters: Sequence[Parameter], owns: bool) -> Iterator[dict[str,
         role = role_of(one.name)
         if role in named.values():
             role = {"x": "context", "d_head": "d_model"}.get(role, "")
+        if len(one.name) == 1 and role in ("d_head", "d_model", "n_tokens", "zero"):
+            role = ""  # a single letter says too little
         if role and (one.required or role not in _CONSTANTS):
             if one.required or role not in _TAKEN:
                 named[one.name] = role

@@ -7,6 +7,7 @@ can read what the user can read.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -30,7 +31,6 @@ __all__ = ["Answers", "Limits", "answers"]
 
 ROOT = Path(__file__).parents[3]  # where jumok is, for the child, which looks nowhere else
 FIRST_UID = 1_500_000_000  # of users that nobody has
-NOBODY = 65534
 
 
 @dataclass(frozen=True)
@@ -72,49 +72,35 @@ class Answers:
 
 def answers(reached: Reached, request: dict[str, Any], limits: Limits) -> Answers:
     """Run the child and read what it has to say."""
-    for uid in _users():
-        with _folder() as place:
-            reached.put(place)
-            plain = {
-                **request, **reached.request(), "seconds": limits.seconds, "wall_seconds": limits.wall_seconds, "memory_bytes": limits.memory_bytes,
-                "file_bytes": limits.file_bytes, "processes": _processes(limits, uid),
-            }  # fmt: skip
-            (place / "request.json").write_text(json.dumps(plain), encoding="utf-8")
-            came = _run(place, limits, uid)
-        if came.ended != "refused":
-            return came
-    return came
+    uid = _user()
+    with _folder() as place:
+        reached.put(place)
+        plain = {
+            **request, **reached.request(), "seconds": limits.seconds, "wall_seconds": limits.wall_seconds, "uid": uid,
+            "memory_bytes": limits.memory_bytes, "file_bytes": limits.file_bytes, "processes": _processes(limits, uid),
+        }  # fmt: skip
+        (place / "request.json").write_text(json.dumps(plain), encoding="utf-8")
+        return _run(place, limits, uid)
 
 
-def _users() -> Iterator[int | None]:
-    """Whom to run as: where this is root, first a user whom nobody else is, so that processes can be counted."""
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        yield FIRST_UID + (os.getpid() * 64 + next(_COUNTER)) % 100_000_000
-        yield NOBODY
-    yield None
+def _user() -> int | None:
+    """Whom the code runs as where this is root: a user whom nobody else is, so that what it starts can be counted."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return None
+    return FIRST_UID + (os.getpid() * 64 + next(_COUNTER)) % 100_000_000
 
 
-def _counted() -> Iterator[int]:
-    at = 0
-    while True:
-        yield at % 64
-        at += 1
-
-
-_COUNTER = _counted()
+_COUNTER = itertools.count()
 
 
 def _processes(limits: Limits, uid: int | None) -> int:
-    """The bound on processes: it counts all of a user's, so those that are there are added."""
-    if uid is not None and uid != NOBODY:
+    """The bound on processes: it counts all of a user's, so those that are there are added. 0 where they cannot be counted."""
+    if uid is not None:
         return limits.processes
-    owner = os.getuid() if uid is None and hasattr(os, "getuid") else uid
-    if owner == 0:
-        return 0  # root has no bound
     running = 0
     for one in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if one.stat().st_uid == owner:
+            if one.stat().st_uid == os.getuid():
                 running += len(list((one / "task").iterdir()))
     return running + limits.processes if running else 0
 
@@ -132,7 +118,6 @@ def _folder() -> Iterator[Path]:
 
 
 def _run(place: Path, limits: Limits, uid: int | None) -> Answers:
-    options: dict[str, Any] = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
     if uid is not None:
         for one in (place, *place.iterdir()):
             os.chown(one, uid, uid)
@@ -141,7 +126,7 @@ def _run(place: Path, limits: Limits, uid: int | None) -> Answers:
     try:
         child = subprocess.Popen(
             command, cwd=place, env=_environment(place), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, start_new_session=True, **options,
+            stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     except (OSError, ValueError, subprocess.SubprocessError):
         return Answers("refused")
@@ -215,7 +200,7 @@ def _end(child: subprocess.Popen[bytes], uid: int | None) -> None:
     else:
         child.kill()
     child.wait()
-    while uid is not None and uid != NOBODY and _ended_of(uid):
+    while uid is not None and _ended_of(uid):
         time.sleep(0.01)
 
 
