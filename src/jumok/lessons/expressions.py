@@ -244,7 +244,7 @@ class _Evaluation:
                 )
 
     def _bounded(self, node: ast.AST, value: Any) -> Any:
-        if isinstance(value, int | float) and not abs(value) <= MOST:
+        if isinstance(value, complex) or (isinstance(value, int | float) and not abs(value) <= MOST):
             self.wrong(node, "the number is too large, or none", "수가 너무 크거나 수가 아닙니다")
         return value
 

@@ -324,21 +324,25 @@ def change_in(line: str) -> dict[str, Any]:
     """
     changes: dict[str, Any] = {}
     for part in line.split(","):
-        try:
-            words = shlex.split(part.replace("=", " "))
-        except ValueError:
-            words = []
-        if len(words) not in (2, 3, 4):
+        words = _words(part)
+        cells: Any = changes
+        for word in words[:-2]:
+            cells = cells.setdefault(word, {}) if isinstance(cells, dict) else None
+        if len(words) not in (2, 3, 4) or not isinstance(cells, dict):
             raise InputError(
                 en=f"a change is written like w_q Action Method 9, x it Animal 1, mask causal; got {part.strip()!r}.",
                 ko=f"w_q Action Method 9, x it Animal 1, mask causal처럼 씁니다. {part.strip()!r}이(가) 왔습니다.",
             )
-        cells = changes
-        for word in words[:-2]:
-            deeper = cells.setdefault(word, {})
-            cells = deeper if isinstance(deeper, dict) else {}
         cells[words[-2]] = words[-1]
     return changes
+
+
+def _words(text: str) -> list[str]:
+    """The words of a line, those in quotes together; none where a quote is not closed."""
+    try:
+        return shlex.split(text.replace("=", " "))
+    except ValueError:
+        return []
 
 
 def _plain(markdown: str) -> str:

@@ -1,0 +1,51 @@
+"""The pages about lessons: their code runs, and their table of goals is what the lessons hold."""
+
+import doctest
+import io
+import re
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+import jumok
+from jumok.cli import run
+from jumok.lessons import packaged
+from jumok.lessons.functions import functions
+from jumok.lessons.goals import GOALS, covering
+from jumok.words import LANGS
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = {"en": DOCS / "lessons.md", "ko": DOCS / "lessons.ko.md"}
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_python_in_it_runs(lang, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUMOK_HOME", str(tmp_path))
+    found = doctest.testfile(str(PAGES[lang]), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert (found.attempted, found.failed) == (5, 0)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_table_of_goals_is_what_the_lessons_hold(lang):
+    rows = []
+    for goal, words in GOALS.items():
+        for number in packaged.names():
+            lesson = jumok.lesson(number, lang)
+            told = ", ".join(f"{id} ({lesson.block(id).kind})" for id in covering(lesson)[goal])
+            if told:
+                rows.append(f"| {words[LANGS.index(lang)]} | {number} {lesson.name} | {told} |")
+    table = PAGES[lang].read_text(encoding="utf-8").partition("| --- | --- | --- |\n")[2].partition("\n\n")[0]
+    assert table.split("\n") == rows
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_every_option_and_function_is_told(lang):
+    text = PAGES[lang].read_text(encoding="utf-8")
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert run(["lesson", "--help"]) == 0
+    options = set(re.findall(r"--[a-z]+", out.getvalue())) - {"--help", "--lang", "--output", "--force"}
+    assert {option for option in options if option not in text} == set()
+    known = functions("student", lambda name: jumok.attend(jumok.load(name)))
+    assert {name for name in known if not re.search(rf"\b{name}\b", text)} == set()

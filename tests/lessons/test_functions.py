@@ -1,0 +1,99 @@
+"""What expressions can ask, held against the records themselves."""
+
+import numpy as np
+import pytest
+
+import jumok
+from jumok.errors import ExampleError
+from jumok.lessons.expressions import parsed
+from jumok.lessons.functions import functions, tokens_of
+
+STUDENT = jumok.attend(jumok.load("student"))
+
+
+def value(text, example="student"):
+    return parsed(text).value({}, functions(example, lambda name: jumok.attend(jumok.load(name))))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('score("studies", "deep learning")', STUDENT.scores[0, 2, 3]),
+        ('scaled("studies", "deep learning")', STUDENT.scaled[0, 2, 3]),
+        ('weight("studies", "deep learning")', STUDENT.weights[0, 2, 3]),
+        ('x("student", "Person")', 1),
+        ('query("studies", "Knowledge")', 6.628),
+        ('query("studies", 3)', 6.628),
+        ('key("studies", "Action")', 1),
+        ('value("carefully", "Method")', 2),
+        ('output("studies", "Knowledge")', STUDENT.output[2, 2]),
+        ('w_q("Action", "Method")', 4.394),
+        ('sum(weights("studies"))', 1),
+        ('max(scores("studies"))', 6.628),
+        ('queries("studies") == embedding("studies")', False),
+        ('argmax(outputs("studies"))', "Knowledge"),
+        ('rank(weights("studies"), "student")', 2),
+        ("n_tokens() + d_k()", 9),
+        ('weight("cat-fish", "고양이가", "고양이가")', 0.480578),
+        ("dot([1, 2], [3, 4]) + len([1, 2])", 13),
+        ("argmax([0.2, 0.9])", 2),
+        ("round(sqrt(2), 2) + abs(0-1) + min(3, 2)", 4.41),
+        ("parameters(8, 2)", 256),
+        ("cost(10000) / cost(1000)", 100),
+    ],
+)
+def test_it_gives_what_the_record_holds(text, expected):
+    found = value(text)
+    assert found == (pytest.approx(expected, abs=1e-6) if isinstance(expected, float) else expected)
+
+
+def test_a_layer_and_a_head_can_be_chosen():
+    reading = jumok.attend(jumok.load("it-tired"))
+    assert (
+        value('weight("it", "cat", layer=1)', "it-tired")
+        == reading[1].weights[0][reading[1].index("it"), reading[1].index("cat")]
+    )
+    assert value('weight("it", "cat")', "it-tired") != value('weight("it", "cat", layer=1)', "it-tired")
+
+
+def test_the_spread_is_the_measured_one():
+    measured = jumok.scaling(64).rows[0]
+    assert value("variance_of_scores(64)") == measured.unscaled.variance
+    assert value("variance_of_scores(64, scaled=1 == 1)") == measured.scaled.variance
+
+
+def test_shared_heads_read_their_own_key():
+    rng = np.random.default_rng(0)
+    trace = jumok.attend(
+        q=rng.normal(size=(4, 2, 3)), k=rng.normal(size=(2, 2, 3)), v=rng.normal(size=(2, 2, 3)), tokens=["a", "b"]
+    )
+    found = functions("any", lambda _: trace)
+    assert found["key"]("b", 2, head=3) == trace.k[1, 1, 1]
+    with pytest.raises(jumok.JumokError, match="holds no x"):
+        found["x"]("a", 1)
+
+
+def test_equal_tokens_are_told_apart():
+    one = np.ones((1, 3, 1))
+    assert tokens_of(jumok.attend(q=one, k=one, v=one, tokens=["a", "b", "a"])) == ["a#1", "b", "a#2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('weight("studies", "nope")', "unknown token 'nope'"),
+        ('weight("studies")', "2 arguments"),
+        ('weight("nope", "studies", "The")', "unknown example 'nope'"),
+        ('query("studies", "Nope")', "unknown dimension 'Nope'"),
+        ('query("studies", 5)', "from 1 to 4"),
+        ('weight("studies", "The", head=1)', "head"),
+        ("variance_of_scores(100000)", "1 to 4,096"),
+        ("parameters(4, 9)", "heads"),
+        ("sqrt(0-1)", r"sqrt\(…\)"),
+        ("dot([1], [1, 2])", r"dot\(…\)"),
+        ('rank(weights("studies"), "nope")', "unknown token 'nope'"),
+    ],
+)
+def test_what_is_not_there_is_told(text, said):
+    with pytest.raises(ExampleError, match=said):
+        value(text)
