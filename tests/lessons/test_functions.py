@@ -68,7 +68,7 @@ def test_shared_heads_read_their_own_key():
         q=rng.normal(size=(4, 2, 3)), k=rng.normal(size=(2, 2, 3)), v=rng.normal(size=(2, 2, 3)), tokens=["a", "b"]
     )
     found = functions("any", lambda _: trace)
-    assert found["key"]("b", 2, head=3) == trace.k[1, 1, 1]
+    assert [found["key"]("b", 2, head=head) for head in range(4)] == [trace.k[at, 1, 1] for at in (0, 0, 1, 1)]
     with pytest.raises(jumok.JumokError, match="holds no x"):
         found["x"]("a", 1)
 
