@@ -60,6 +60,8 @@ def shows(layout, hypothesis):
 def singles():
     for name in LAYOUTS:
         for one in available(name):
+            if isinstance(one.option, tuple) and one.stage == "how" and one.option[1] not in (0.0, -1.0, -1000.0):
+                continue  # weak numbers of every size are one mistake: the smallest, a usual one, the largest
             yield pytest.param(name, one, id=f"{name} {one.stage} {one.option}")
 
 
