@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 import torch
@@ -172,9 +173,10 @@ def test_a_package_that_breaks_transformers_is_named(folder, monkeypatch, error,
         except Exception as under:
             raise ModuleNotFoundError("Could not import module 'BertForMaskedLM'.") from under
 
+    now = sys.modules["transformers"]
     for name in ("BertForMaskedLM", "AutoModel", "AutoTokenizer"):
-        monkeypatch.delitem(vars(hf), name, raising=False)
-    monkeypatch.setattr(type(hf), "__getattr__", broken)
+        monkeypatch.delitem(vars(now), name, raising=False)
+    monkeypatch.setattr(type(now), "__getattr__", broken)
     with pytest.raises(InputError, match=rf"the package {package} does not work \(.*pip uninstall {package}") as told:
         load_model(folder)
     assert f"{package} 패키지가 동작하지 않습니다" in told.value.ko
