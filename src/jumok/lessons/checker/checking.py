@@ -130,7 +130,7 @@ def _judged(came: Answers, source: Source, mask: str | None, limits: Limits) -> 
     first = found[0]
     extra = _of_calls(chosen, source)
     names = set.intersection(*({*one.ids} for one in found))
-    mistakes = [*_mistakes(first, names, source), *extra]
+    mistakes = [*_mistakes(first, names, source), *_of_infinity(first, chosen, source), *extra]
     if not mistakes and len(found) == 1:
         partly = any(one.kin == chosen.kin and one is not chosen and one.judge.is_able and not one.best for one in able)
         ways = remarks(chosen.layout, first, chosen.runs, source, came.told, partly and chosen.layout.rank == 2)
@@ -174,7 +174,7 @@ def _chosen(able: Sequence[_Candidate]) -> _Candidate:
             one.judge.look(n, among)
             if n == MOST and not kin and one.best and not _has_kin_left(one, able):
                 break
-        if any(one.best and len(one.best[0].ids) <= n for one in able):
+        if any(one.best and len(one.best[0].ids) <= max(n, 1) for one in able):
             break
     explained = [one for one in able if one.best]
     if not explained:
@@ -241,7 +241,14 @@ def _plain(data: Any) -> str:
     return _AXES.get(data, str(data)) if isinstance(data, str) else str(data)
 
 
-_AXES = {"d_k_all": "d_model", "b": "batch", "h": "heads", "qqv": "qqv"}
+_AXES = {"d_k_all": "d_model", "b": "batch", "h": "heads"}
+
+
+def _of_infinity(explained: Explained, chosen: _Candidate, source: Source) -> Iterator[Mistake]:
+    """NaN where nothing is allowed, beside an overflow: by the numbers it may come of either, -∞ in the source says of both."""
+    chosen_rows = explained.hypothesis.get("empty")
+    if chosen.layout.mask and chosen_rows == "nan" and "overflow" in explained.ids and source.calls("inf|NINF|infty"):
+        yield Mistake("nan-row")
 
 
 def _of_calls(chosen: _Candidate, source: Source) -> Iterator[Mistake]:

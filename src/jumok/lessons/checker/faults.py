@@ -154,7 +154,7 @@ def endings(problem: Problem, literals: Iterable[float] = ()) -> Iterator[tuple[
     masked = problem.given is not None
     empty = [Choice("empty", name, (), ("empty", name)) for name in ("zero", "uniform", "scores")]
     nothing = Choice("empty", "nan", ("nan-row",) if masked else (), None)
-    rows = [nothing, *empty] if not masked else [*empty, nothing]
+    vanished = Choice("empty", "nan", (), None)  # where e to a large negative power became 0: the same mistake as an overflow
     strong = sorted({one for one in literals if one <= STRONG} | {-1e4, -1e5}, reverse=True)
     late = ("after-renormalised", "after-renormalised-epsilon")
     hows = [None, *(Choice("how", one, (), ("renormalised", None)) for one in late)]
@@ -165,5 +165,6 @@ def endings(problem: Problem, literals: Iterable[float] = ()) -> Iterator[tuple[
     for numerics in ENDINGS:
         ids = () if numerics == "stable" else ("overflow",)
         kept = Choice("numerics", numerics, ids, None if numerics == "stable" else ("numerics", numerics))
+        rows = [*empty, nothing] if masked and numerics == "stable" else [vanished, *empty]
         for how, row in itertools.product(hows if problem.given is not None or problem.causal else [None], rows):
             yield (kept, row) if how is None else (kept, row, how)
