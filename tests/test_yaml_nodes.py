@@ -202,7 +202,7 @@ def test_a_hostile_text_takes_a_second_at_most(what):
     start = time.process_time()
     with contextlib.suppress(ExampleError):
         parse(SLOW[what], "f")
-    assert time.process_time() - start < 4
+    assert time.process_time() - start < 8
 
 
 def test_nothing_in_a_file_is_run(tmp_path):

@@ -27,7 +27,7 @@ def whole(model: Any, report: dict[str, Any], folder: Path) -> tuple[Any, tuple[
     mismatched = {
         str(name): f"{name} {tuple(there)} ≠ {tuple(wanted)}" for name, there, wanted in report["mismatched_keys"]
     }
-    _refuse_shapes(folder, [told for name, told in mismatched.items() if _is_read(name, body)])
+    _refuse_shapes(folder, [mismatched[name] for name in sorted(mismatched) if _is_read(name, body)])
     missing = sorted(map(str, report["missing_keys"]))
     _refuse_missing(folder, [name for name in missing if _is_read(name, body)])
     _refuse_more(folder, model, body, map(str, report["unexpected_keys"]))
