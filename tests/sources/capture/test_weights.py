@@ -70,7 +70,10 @@ def test_layers_that_the_config_leaves_out_are_refused(tmp_path):
 
 def test_weights_of_another_shape_are_refused(tmp_path):
     changed(saved(tmp_path, hf.BertModel), intermediate_size=40)
-    with pytest.raises(InputError, match=r"file ≠ config\): encoder\.layer\.0\.intermediate\.dense\.bias \(48,\) ≠ \(40,\), .*weight \(48, 32\) ≠ \(40, 32\)") as told:
+    with pytest.raises(
+        InputError,
+        match=r"file ≠ config\): encoder\.layer\.0\.intermediate\.dense\.bias \(48,\) ≠ \(40,\), .*weight \(48, 32\) ≠ \(40, 32\)",
+    ) as told:
         load_model(tmp_path)
     assert "가중치의 모양이 설정과 다릅니다" in told.value.ko
 
