@@ -124,7 +124,7 @@ def problem(layout: Layout, case: Case, sizes: Mapping[str, Any]) -> Problem:
     draw = _DRAW[case.values if case.size != "tiny" or case.values != "random" else "tiny"]
     if layout.form in ("raw", *_TABLES):
         xq, xk, xv = (draw(rng, (*lead, *shape)) for shape in ((n, sizes["d_k"]), (m, sizes["d_k"]), (m, sizes["d_v"])))
-        xq, xk = (1.0 if case.values == "zeros" else 1.3) * xq, xk
+        xq = (1.0 if case.values == "zeros" else 1.3) * xq
         projections: dict[str, Any] = {}
     else:
         xq = draw(rng, (*lead, n, sizes["d_model"]))
@@ -133,7 +133,9 @@ def problem(layout: Layout, case: Case, sizes: Mapping[str, Any]) -> Problem:
         projections = _projections(rng, sizes, case.values)
     given = _given(rng, layout, case, lead, n, m) if layout.mask else None
     bias = None
-    if given is not None and layout.mask_kind == "added":  # some shown keys get a number too: who only asks whether it is 0 fails
+    if (
+        given is not None and layout.mask_kind == "added"
+    ):  # some shown keys get a number too: who only asks whether it is 0 fails
         bias = np.where(rng.random(given.shape) < 0.5, 0.0, -0.7)
         bias = bias[..., None, :] if layout.mask in ("keys", "lengths") else bias
         bias = bias[..., None, :, :] if sizes["n_heads"] and bias.ndim > 2 else bias
@@ -211,7 +213,9 @@ def _projections(rng: Any, sizes: Mapping[str, Any], values: str) -> dict[str, A
     for role, shape in shapes.items():
         whole = values in ("zeros", "extreme")
         w = _DRAW[values](rng, shape) if whole else 1.2 * rng.standard_normal(shape) / math.sqrt(shape[0])
-        b = (_DRAW[values](rng, shape[1:]) if values == "extreme" else 0.5 * rng.standard_normal(shape[1:])) * (values != "zeros")
+        b = (_DRAW[values](rng, shape[1:]) if values == "extreme" else 0.5 * rng.standard_normal(shape[1:])) * (
+            values != "zeros"
+        )
         if role != "o" or sizes["with_o"]:
             made[role] = (w, b if role in sizes["biases"] else None)
     return made
@@ -229,8 +233,7 @@ def _given(rng: Any, layout: Layout, case: Case, lead: tuple[int, ...], n: int, 
             kept[:, -1] = False
         if case.empty:
             kept[0] = False
-        shaped = kept.reshape(*lead[:1], *(1,) * (len(lead) - 1), m)
-        return shaped
+        return kept.reshape(*lead[:1], *(1,) * (len(lead) - 1), m)
     shape = (n, m) if layout.mask == "table" else (b, n, m)
     allowed = rng.random(shape) < (1.0 if case.size == "tiny" else 0.6)
     diagonal = np.arange(n)

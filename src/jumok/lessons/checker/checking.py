@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -22,7 +21,7 @@ from ...path.allowed import table
 from ...path.rule import Rule
 from ...tokens import unknown_name
 from ...trace import Source as TraceSource
-from ...trace import Trace
+from ...trace import Trace, as_tokens
 from . import cases as the_cases
 from .failures import failure_of
 from .judge import MOST, Explained, Judge, Run, distance, matches
@@ -37,9 +36,7 @@ from .verdict import Example, Mistake, Verdict
 __all__ = ["KINDS", "check"]
 
 
-def check(
-    fn: Any, kind: str | None = None, *, mask: str | None = None, seconds: float | None = None
-) -> Verdict:
+def check(fn: Any, kind: str | None = None, *, mask: str | None = None, seconds: float | None = None) -> Verdict:
     """The verdict on an attention that somebody wrote; see ``jumok.check``."""
     _refuse_unknown(kind, mask)
     reached = _reached(fn)
@@ -121,10 +118,17 @@ def _judged(came: Answers, source: Source, mask: str | None, limits: Limits) -> 
     able = [one for one in candidates if one.judge.is_able]
     failure = failure_of(came, [run for one in candidates for run in one.runs], source, limits, bool(able))
     if failure is not None:
-        return Verdict("unknown", failure=failure, printed=came.output, form=_form(candidates[0], came) if candidates else "")
+        return Verdict(
+            "unknown", failure=failure, printed=came.output, form=_form(candidates[0], came) if candidates else ""
+        )
     chosen = _chosen(able)
     found = _nearest(_told_apart(chosen.best, came.told.get("probes", {})), chosen.runs)
-    told = {"form": _form(chosen, came), "kind": _kind(chosen), "printed": came.output, "properties": properties(chosen.runs, came.told)}
+    told: dict[str, Any] = {
+        "form": _form(chosen, came),
+        "kind": _kind(chosen),
+        "printed": came.output,
+        "properties": properties(chosen.runs, came.told),
+    }
     if not found:
         return Verdict("unknown", example=_example(chosen, None), consequences=consequences(chosen.runs, None), **told)
     first = found[0]
@@ -169,7 +173,11 @@ def _chosen(able: Sequence[_Candidate]) -> _Candidate:
                 continue
             if n == MOST and one.layout.causal and one.layout.mask and not only_causal:
                 continue  # a mask that is given and another of its own: rare, and dear to look for
-            kin = [other for other in able if other.kin == one.kin and other.best and other is not one and other.at < one.at]
+            kin = [
+                other
+                for other in able
+                if other.kin == one.kin and other.best and other is not one and other.at < one.at
+            ]
             among = [found.ids for other in kin for found in other.best] if n == MOST and kin else None
             one.judge.look(n, among)
             if n == MOST and not kin and one.best and not _has_kin_left(one, able):
@@ -290,7 +298,11 @@ def _example(chosen: _Candidate, explained: Explained | None) -> Example | None:
             continue
         if explained is None and run.error is None and any(matches(run, one, right) for one in range(len(run.arrays))):
             continue
-        if run.error is not None and run.case.name not in ("tiny", "equal", "square") and any(one.error is None for one in chosen.runs):
+        if (
+            run.error is not None
+            and run.case.name not in ("tiny", "equal", "square")
+            and any(one.error is None for one in chosen.runs)
+        ):
             continue
         got = None if run.error is not None else run.arrays[at]
         return _shown(run, right, got)
@@ -309,7 +321,9 @@ def _shown(run: Run, right: Any, got: Any) -> Example:
     if run.layout.rank > 2 and got is not None and got.shape == right.shape:
         differs = ~np.isclose(got, right, rtol=1e-3, atol=1e-6, equal_nan=True)
         first = np.argwhere(differs)
-        lead = tuple(int(one) for one in first[0][: run.layout.rank - 2]) if len(first) else (0,) * (run.layout.rank - 2)
+        lead = (
+            tuple(int(one) for one in first[0][: run.layout.rank - 2]) if len(first) else (0,) * (run.layout.rank - 2)
+        )
     elif run.layout.rank > 2:
         lead = (0,) * (run.layout.rank - 2)
     some = got if got is None or got.ndim != run.layout.rank else got[lead]
@@ -338,7 +352,13 @@ def _trace(run: Run, lead: tuple[int, ...]) -> Trace | None:
     read = None if q.shape[1] == k.shape[1] else names[: k.shape[1]]
     try:
         return Trace(
-            tokens=names[: q.shape[1]], key_tokens=read, q=q, k=k, v=v, rule=rule, source=TraceSource("arrays", "check")
+            tokens=as_tokens(names[: q.shape[1]]),
+            key_tokens=None if read is None else as_tokens(read),
+            q=q,
+            k=k,
+            v=v,
+            rule=rule,
+            source=TraceSource("arrays", "check"),
         )
     except (InputError, ValueError):
         return None

@@ -14,9 +14,7 @@ from .verdict import Failure
 __all__ = ["failure_of"]
 
 
-def failure_of(
-    came: Answers, runs: Sequence[Run], source: Source, limits: Limits, is_able: bool
-) -> Failure | None:
+def failure_of(came: Answers, runs: Sequence[Run], source: Source, limits: Limits, is_able: bool) -> Failure | None:
     """What kept the code from running: its end by a limit, its error; None where it ran on some case."""
     if came.ended != "done":
         seconds = limits.wall_seconds if came.ended == "wall" else limits.seconds
@@ -48,12 +46,16 @@ _KINDS: dict[str, Any] = {
     "memory": lambda text, kinds: "MemoryError" in kinds or re.search("(not enough|can't allocate) memory", text),
     "input": lambda _text, kinds: "EOFError" in kinds,
     "exit": lambda _text, kinds: "SystemExit" in kinds,
-    "processes": lambda text, kinds: "BlockingIOError" in kinds or "start new thread" in text or "temporarily unavailable" in text,
+    "processes": lambda text, kinds: (
+        "BlockingIOError" in kinds or "start new thread" in text or "temporarily unavailable" in text
+    ),
     "file": lambda text, _kinds: "File too large" in text,
     "name": lambda _text, kinds: "NameError" in kinds,
     "arguments": lambda text, kinds: "TypeError" in kinds and re.search("argument", text),
-    "shapes": lambda text, kinds: kinds & {"ValueError", "RuntimeError", "IndexError"}
-    and re.search(r"shape|size|dimension|broadcast|mismatch|core|axes|axis|operand|dim\b", text),
+    "shapes": lambda text, kinds: (
+        kinds & {"ValueError", "RuntimeError", "IndexError"}
+        and re.search(r"shape|size|dimension|broadcast|mismatch|core|axes|axis|operand|dim\b", text)
+    ),
 }
 
 

@@ -56,7 +56,7 @@ def choices(problem: Problem, literals: Iterable[float] = (), convention: str = 
         made += _of_qkv(problem)
     if problem.ends == "scaled":
         return made
-    made += [*_of_softmax(problem), *_of_mask(problem, literals, convention)]
+    made += [*_of_softmax(), *_of_mask(problem, literals, convention)]
     return made
 
 
@@ -98,7 +98,7 @@ def _of_qkv(problem: Problem) -> Iterator[Choice]:
         yield Choice("split", "interleaved", (), ("heads-interleaved", None))
 
 
-def _of_softmax(problem: Problem) -> Iterator[Choice]:
+def _of_softmax() -> Iterator[Choice]:
     for axis in ("queries", "heads", "batch", "all"):
         yield Choice("axis", axis, ("softmax-axis",), ("softmax", axis))
     for form in ("twice", "twice-masked"):
@@ -154,7 +154,9 @@ def endings(problem: Problem, literals: Iterable[float] = ()) -> Iterator[tuple[
     masked = problem.given is not None
     empty = [Choice("empty", name, (), ("empty", name)) for name in ("zero", "uniform", "scores")]
     nothing = Choice("empty", "nan", ("nan-row",) if masked else (), None)
-    vanished = Choice("empty", "nan", (), None)  # where e to a large negative power became 0: the same mistake as an overflow
+    vanished = Choice(
+        "empty", "nan", (), None
+    )  # where e to a large negative power became 0: the same mistake as an overflow
     strong = sorted({one for one in literals if one <= STRONG} | {-1e4, -1e5}, reverse=True)
     late = ("after-renormalised", "after-renormalised-epsilon")
     hows = [None, *(Choice("how", one, (), ("renormalised", None)) for one in late)]

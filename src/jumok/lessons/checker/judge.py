@@ -120,7 +120,12 @@ def explained(runs: Sequence[Run], literals: Iterable[float] = (), convention: s
     return judge.best
 
 
-_ORDER = {name: at for at, name in enumerate(("square", "equal-5", "zeros", "tiny", "different", "equal", "single", "empty", "extreme"))}
+_ORDER = {
+    name: at
+    for at, name in enumerate(
+        ("square", "equal-5", "zeros", "tiny", "different", "equal", "single", "empty", "extreme")
+    )
+}
 
 
 def _whole(runs: Sequence[Run], together: tuple[Choice, ...]) -> Explained | None:

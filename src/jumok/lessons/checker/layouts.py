@@ -5,7 +5,6 @@ It is told from the names of the parameters first; where a name says nothing, th
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -96,7 +95,12 @@ _ORDER = (
     "w_qkv", "q", "k", "v", "x", "context", "d_head", "d_value", "d_model", "d_out", "n_tokens",
 )  # fmt: skip
 _SCORES = r"s|x|z|a|scores?|logits?|(raw_|attn_|attention_)?(scores?|logits)|table|row|e|att|attn|arr|array|matrix|m|t|inputs?"
-_WHO = {"q": r"q|query|queries", "k": r"k|key|keys", "v": r"v|val|value|values", "o": r"o|out|output|mix|final|outputs|unify|0"}
+_WHO = {
+    "q": r"q|query|queries",
+    "k": r"k|key|keys",
+    "v": r"v|val|value|values",
+    "o": r"o|out|output|mix|final|outputs|unify|0",
+}
 
 
 def weight_role(name: str) -> str:
@@ -110,7 +114,11 @@ def weight_role(name: str) -> str:
     for who, words in _WHO.items():
         found = [bit for bit in bits if re.fullmatch(words, bit)]
         rest = [bit for bit in bits if bit not in found]
-        of_weight = [bit for bit in rest if re.fullmatch(r"w|weights?|wt|mat|matrix|proj(ection)?|kernel|lin(ear)?|layer|fc|to|c", bit)]
+        of_weight = [
+            bit
+            for bit in rest
+            if re.fullmatch(r"w|weights?|wt|mat|matrix|proj(ection)?|kernel|lin(ear)?|layer|fc|to|c", bit)
+        ]
         of_bias = [bit for bit in rest if re.fullmatch(r"b|bias", bit)]
         if found and of_bias:
             return f"b_{who}"
@@ -129,8 +137,14 @@ def role_of(name: str) -> str:
     return next((one for one in _ORDER if re.fullmatch(_WORDS[one], lowered)), "")
 
 
-_HIDES = r"hid(e|den|es)\b|mask(ed)?[ -]*out|masked\b(?!_)|ignored?\b|block(ed)?\b|padd(ed|ing)|forbidden|not (be )?(read|seen|allowed|visible)|가리|가림|숨|못 보|볼 수 없|무시|패딩"
-_SHOWS = r"allow(ed)?\b|may (be )?(read|see|attend|look)|can (be )?(read|see|seen|attend)|keep|kept|visible|real\b|valid\b|attend|participate|볼 수 있|보이|허용|참고할 수|진짜|실제"
+_HIDES = (
+    r"hid(e|den|es)\b|mask(ed)?[ -]*out|masked\b(?!_)|ignored?\b|block(ed)?\b|padd(ed|ing)"
+    r"|forbidden|not (be )?(read|seen|allowed|visible)|가리|가림|숨|못 보|볼 수 없|무시|패딩"
+)
+_SHOWS = (
+    r"allow(ed)?\b|may (be )?(read|see|attend|look)|can (be )?(read|see|seen|attend)"
+    r"|keep|kept|visible|real\b|valid\b|attend|participate|볼 수 있|보이|허용|참고할 수|진짜|실제"
+)
 _TRUE = r"(?:\btrue|\b1s?|\bones?|\bnonzero|참)(?=\W|은|는|이|인|일|=)"
 
 
@@ -164,7 +178,12 @@ _TAKEN = ("d_head", "d_value", "d_model", "d_out")
 
 
 def layouts(
-    parameters: Sequence[Parameter], name: str, kind: str | None, doc: str, owns: bool = False, mask_means: str | None = None
+    parameters: Sequence[Parameter],
+    name: str,
+    kind: str | None,
+    doc: str,
+    owns: bool = False,
+    mask_means: str | None = None,
 ) -> list[Layout]:
     """The ways in which it may be called, the likeliest first; empty where nothing fits.
 
@@ -182,11 +201,11 @@ def layouts(
                 for mask, mask_kind in masks:
                     if rank == 2 and mask in ("batch", "heads"):
                         continue
-                    for turned in (False, True) if form == "projected" else (False,):
-                        made.append(
-                            Layout(form, arguments, rank, sources, mask, mask_kind, hidden and bool(mask), causal, turned,
-                                   split="n_heads" in roles)
-                        )  # fmt: skip
+                    made += [
+                        Layout(form, arguments, rank, sources, mask, mask_kind, hidden and bool(mask), causal, turned,
+                               split="n_heads" in roles)
+                        for turned in ((False, True) if form == "projected" else (False,))
+                    ]  # fmt: skip
     return made
 
 
@@ -200,7 +219,9 @@ def _forms(
     if kind == "softmax" or (kind is None and "softmax" in name.lower() and len(_needed(parameters)) <= 2):
         yield from _of_table("softmax", parameters)
         return
-    is_scale = kind == "scale" or (kind is None and re.search(r"scale(d|_scores|$)|(^|_)scores?$|scaling", name.lower()))
+    is_scale = kind == "scale" or (
+        kind is None and re.search(r"scale(d|_scores|$)|(^|_)scores?$|scaling", name.lower())
+    )
     if is_scale and not owns and len(_needed(parameters)) <= 3 and not re.search("attention|product", name.lower()):
         yield from _of_scale(parameters)
         if kind == "scale":
@@ -231,7 +252,11 @@ def _of_scale(parameters: Sequence[Parameter]) -> Iterator[tuple[str, str, Argum
         rest = [(one.name, role or "d_head", one.keyword) for one, role in zip(needed[2:], roles[2:], strict=True)]
         yield "scale-qk", "three", ((needed[0].name, "q", False), (needed[1].name, "k", False), *rest)
     elif needed and re.fullmatch(_SCORES, needed[0].name.lower()):
-        yield "scale", "three", ((needed[0].name, "scores", False), *((one.name, "d_head", one.keyword) for one in needed[1:]))
+        yield (
+            "scale",
+            "three",
+            ((needed[0].name, "scores", False), *((one.name, "d_head", one.keyword) for one in needed[1:])),
+        )
 
 
 def _assigned(parameters: Sequence[Parameter], owns: bool) -> Iterator[dict[str, str]]:
@@ -299,7 +324,9 @@ def _worlds(name: str, kind: str | None, form: str, arguments: Arguments) -> tup
     return (True,) if re.search("masked", name.lower()) and not masked else (False, True)
 
 
-_SHAPE = re.compile(r"[(\[]\s*((?:\.\.\.|…|[A-Za-z_][\w*·]*|\d)(?:\s*[,×x]\s*(?:\.\.\.|…|[A-Za-z_][\w*·/]*|\d+))+)\s*,?\s*[)\]]")
+_SHAPE = re.compile(
+    r"[(\[]\s*((?:\.\.\.|…|[A-Za-z_][\w*·]*|\d)(?:\s*[,×x]\s*(?:\.\.\.|…|[A-Za-z_][\w*·/]*|\d+))+)\s*,?\s*[)\]]"
+)
 
 
 def _ranks(form: str, doc: str, split: bool) -> tuple[int, ...]:
@@ -309,7 +336,13 @@ def _ranks(form: str, doc: str, split: bool) -> tuple[int, ...]:
         bits = [bit.strip() for bit in re.split(r"[,×]", found[1])]
         if not any("..." in bit or "…" in bit for bit in bits) and len(bits) in (2, 3, 4):
             told.add(len(bits))
-    usual = (2, 3, 4) if form in ("raw", "softmax", "scale", "scale-qk") else (3, 2) if split or form == "module" else (2, 3)
+    usual = (
+        (2, 3, 4)
+        if form in ("raw", "softmax", "scale", "scale-qk")
+        else (3, 2)
+        if split or form == "module"
+        else (2, 3)
+    )
     if form == "projected" and told:
         return usual  # matrices are (d, d) whatever x is
     return tuple(rank for rank in usual if rank in told) or usual

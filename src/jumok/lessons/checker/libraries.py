@@ -33,7 +33,7 @@ class Library(Protocol):
         """Without dropout, as far as the library's own is used."""
 
     def gradients(self, function: Any, arguments: Any, given: dict[str, Any], names: list[str]) -> str:
-        """ "flows", or what keeps the gradient from reaching one of the named arguments."""
+        """Say "flows", or what keeps the gradient from reaching one of the named arguments."""
 
 
 class _NumPy:
@@ -87,14 +87,16 @@ class _Torch:
 
     @contextlib.contextmanager
     def still(self) -> Iterator[None]:
-        functional, dropout = self.torch.nn.functional, self.torch.dropout
+        top: Any = self.torch
+        functional = top.nn.functional
+        dropout = top.dropout
         kept = functional.dropout
         functional.dropout = lambda array, *_args, **_options: array
-        self.torch.dropout = lambda array, *_args, **_options: array
+        top.dropout = lambda array, *_args, **_options: array
         try:
             yield
         finally:
-            functional.dropout, self.torch.dropout = kept, dropout
+            functional.dropout, top.dropout = kept, dropout
 
     def gradients(self, function: Any, arguments: Any, given: dict[str, Any], names: list[str]) -> str:
         for name in names:
@@ -111,7 +113,7 @@ class _Torch:
 
 
 def library(name: str) -> Library:
-    """"numpy" or "torch"."""
+    """The library of that name, "numpy" or "torch"."""
     return _Torch() if name == "torch" else _NumPy()
 
 

@@ -26,7 +26,7 @@ def is_module_like(thing: Any) -> bool:
     if inspect.isclass(thing):
         return True
     plain = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
-    if isinstance(thing, plain) or hasattr(thing, "func") and hasattr(thing, "keywords"):
+    if isinstance(thing, plain) or (hasattr(thing, "func") and hasattr(thing, "keywords")):
         return False
     return hasattr(thing, "forward") or type(thing).__module__ not in ("builtins", "functools", "torch")
 
@@ -45,8 +45,7 @@ class _Weight:
 
     @property
     def array(self) -> Any:
-        value = self.holder[self.name] if isinstance(self.holder, dict) else getattr(self.holder, self.name)
-        return value
+        return self.holder[self.name] if isinstance(self.holder, dict) else getattr(self.holder, self.name)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -164,7 +163,11 @@ def _made(kind: Any, sizes: Mapping[str, Any]) -> tuple[Any, int]:
         "zero": 0.5, "false": False, "true": True, "axis": -1, "rng": 0,
         "one": (sizes["d_k"] / (sizes["n_heads"] or 1)) ** 0.5,  # a temperature that is asked for is √d_k
     }  # fmt: skip
-    asked = [one for one in inspect.signature(kind).parameters.values() if one.kind.name not in ("VAR_POSITIONAL", "VAR_KEYWORD")]
+    asked = [
+        one
+        for one in inspect.signature(kind).parameters.values()
+        if one.kind.name not in ("VAR_POSITIONAL", "VAR_KEYWORD")
+    ]
     options: dict[str, Any] = {}
     heads = 0
     for at, one in enumerate(asked):
@@ -236,8 +239,14 @@ def _arrays(made: Any) -> list[tuple[str, _Weight]]:
     """Every matrix and bias with its path."""
     if hasattr(made, "named_modules"):
         return [pair for path, module in made.named_modules() for pair in _of_module(path, module)]
-    arrays = [(name, value) for name, value in vars(made).items() if hasattr(value, "shape") and hasattr(value, "dtype")]
-    return [(name, _Weight(made, name, False, len(value.shape) == 1)) for name, value in arrays if len(value.shape) in (1, 2)]
+    arrays = [
+        (name, value) for name, value in vars(made).items() if hasattr(value, "shape") and hasattr(value, "dtype")
+    ]
+    return [
+        (name, _Weight(made, name, False, len(value.shape) == 1))
+        for name, value in arrays
+        if len(value.shape) in (1, 2)
+    ]
 
 
 def _of_module(path: str, module: Any) -> list[tuple[str, _Weight]]:

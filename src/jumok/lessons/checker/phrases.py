@@ -11,7 +11,10 @@ MISTAKE_NAMES = {
         "the scores are divided by the root of another size, not of the width of one head",
         "점수를 헤드 하나의 너비가 아닌 다른 크기의 제곱근으로 나누었습니다",
     ),
-    "scale-multiplied": ("the scores are multiplied by the scale instead of divided by it", "점수를 나누는 대신 곱했습니다"),
+    "scale-multiplied": (
+        "the scores are multiplied by the scale instead of divided by it",
+        "점수를 나누는 대신 곱했습니다",
+    ),
     "scale-after-softmax": ("the division by √d_k comes after the softmax", "√d_k로 나누기를 소프트맥스 뒤에 했습니다"),
     "softmax-axis": ("the softmax runs over the wrong axis", "소프트맥스를 다른 축에서 했습니다"),
     "softmax-twice": ("the softmax is taken twice", "소프트맥스를 두 번 했습니다"),
@@ -173,7 +176,10 @@ FIXES = {
         "Divide the scores, then take the softmax: softmax(scores / sqrt(d_k)).",
         "점수를 먼저 나누고 소프트맥스를 하십시오: softmax(scores / sqrt(d_k)).",
     ),
-    "softmax-axis": ("Run it over the keys, the last axis: axis=-1 (dim=-1).", "마지막 축인 키에서 하십시오: axis=-1 (dim=-1)."),
+    "softmax-axis": (
+        "Run it over the keys, the last axis: axis=-1 (dim=-1).",
+        "마지막 축인 키에서 하십시오: axis=-1 (dim=-1).",
+    ),
     "softmax-twice": ("Take it once.", "한 번만 하십시오."),
     "softmax-missing": (
         "weights = exp(scores) / sum of exp(scores) over the keys (take the row's maximum off first).",
@@ -247,7 +253,10 @@ DETAILS = {
     "roles": ("q, k and v are made by {name}.", "q, k, v를 만든 행렬은 차례로 {name}입니다."),
     "heads split": ("It happens where the width is cut into heads.", "너비를 헤드로 나누는 곳에서 일어납니다."),
     "heads join": ("It happens where the heads are joined.", "헤드를 이어 붙이는 곳에서 일어납니다."),
-    "softmax queries": ("It runs over the queries: columns sum to 1, not rows.", "쿼리 축에서 했습니다. 행이 아니라 열의 합이 1입니다."),
+    "softmax queries": (
+        "It runs over the queries: columns sum to 1, not rows.",
+        "쿼리 축에서 했습니다. 행이 아니라 열의 합이 1입니다.",
+    ),
     "softmax heads": ("It runs over the heads.", "헤드 축에서 했습니다."),
     "softmax batch": ("It runs over the batch.", "배치 축에서 했습니다."),
     "softmax all": ("It runs over the whole table at once.", "표 전체에서 한꺼번에 했습니다."),
@@ -262,10 +271,22 @@ DETAILS = {
     ),
     "missing scores": ("The scores themselves are used as weights.", "점수를 그대로 가중치로 썼습니다."),
     "missing scores-zeroed": ("The scores themselves are used as weights.", "점수를 그대로 가중치로 썼습니다."),
-    "missing shares": ("The scores are divided by their sum, without e to the power.", "e의 거듭제곱 없이 점수를 그 합으로 나누었습니다."),
-    "missing shares-inf": ("The scores are divided by their sum, without e to the power.", "e의 거듭제곱 없이 점수를 그 합으로 나누었습니다."),
-    "missing exp": ("e to the power is there, the division by the sum is not.", "e의 거듭제곱은 있는데 합으로 나누기가 없습니다."),
-    "missing exp-top": ("e to the power is there, the division by the sum is not.", "e의 거듭제곱은 있는데 합으로 나누기가 없습니다."),
+    "missing shares": (
+        "The scores are divided by their sum, without e to the power.",
+        "e의 거듭제곱 없이 점수를 그 합으로 나누었습니다.",
+    ),
+    "missing shares-inf": (
+        "The scores are divided by their sum, without e to the power.",
+        "e의 거듭제곱 없이 점수를 그 합으로 나누었습니다.",
+    ),
+    "missing exp": (
+        "e to the power is there, the division by the sum is not.",
+        "e의 거듭제곱은 있는데 합으로 나누기가 없습니다.",
+    ),
+    "missing exp-top": (
+        "e to the power is there, the division by the sum is not.",
+        "e의 거듭제곱은 있는데 합으로 나누기가 없습니다.",
+    ),
     "missing sigmoid": ("It is a sigmoid, each score by itself.", "점수마다 따로 계산하는 시그모이드입니다."),
 }
 
@@ -289,7 +310,10 @@ REMARKS = {
     "fused": ("PyTorch's own attention does the work", "PyTorch의 어텐션 함수가 계산합니다"),
     "loops": ("loops over tokens or heads", "토큰이나 헤드를 반복문으로 돕니다"),
     "additive": ("the mask is added to the scores", "마스크를 점수에 더합니다"),
-    "added": ("the mask is a table of numbers to add (0 and -∞), not of booleans", "마스크가 불리언이 아니라 더할 수(0과 -∞)의 표입니다"),
+    "added": (
+        "the mask is a table of numbers to add (0 and -∞), not of booleans",
+        "마스크가 불리언이 아니라 더할 수(0과 -∞)의 표입니다",
+    ),
     "finite": (
         "a large negative number instead of -∞: a row with nothing allowed still gets weights",
         "-∞ 대신 아주 작은 음수를 썼습니다. 볼 것이 없는 행에도 가중치가 생깁니다",
@@ -303,15 +327,27 @@ REMARKS = {
         "the mask comes after e to the power, and the row is divided by its sum again (0 / 0 where hidden scores are far larger)",
         "e의 거듭제곱 뒤에 마스크를 씌우고 행을 다시 합으로 나눕니다(가려진 점수가 훨씬 크면 0 / 0이 됩니다)",
     ),
-    "heads-interleaved": ("heads take every n-th column instead of a block of columns", "헤드가 연속한 열이 아니라 건너뛴 열을 가져갑니다"),
+    "heads-interleaved": (
+        "heads take every n-th column instead of a block of columns",
+        "헤드가 연속한 열이 아니라 건너뛴 열을 가져갑니다",
+    ),
     "weights-first": ("weights come back before the output", "출력보다 가중치를 먼저 돌려줍니다"),
-    "other-returned": ("what comes back beside the output is not the weights", "출력과 함께 돌려준 것이 가중치가 아닙니다"),
+    "other-returned": (
+        "what comes back beside the output is not the weights",
+        "출력과 함께 돌려준 것이 가중치가 아닙니다",
+    ),
     "turned": ("matrices are taken as (d_out, d_in)", "행렬을 (d_out, d_in)으로 받습니다"),
     "hidden": ("the mask's True means hidden", "마스크의 True가 가린다는 뜻입니다"),
-    "half": ("it does not run in half precision, or loses digits there", "반정밀도(float16)에서는 돌아가지 않거나 정확하지 않습니다"),
+    "half": (
+        "it does not run in half precision, or loses digits there",
+        "반정밀도(float16)에서는 돌아가지 않거나 정확하지 않습니다",
+    ),
     "sizes": ("it only runs where some sizes are equal", "몇몇 크기가 같을 때만 돌아갑니다"),
     "no-gradient": ("no gradient flows through it: it cannot be trained", "기울기가 흐르지 않아 학습할 수 없습니다"),
-    "two-axes": ("for two axes (token, width) only; a batch gives something else", "축이 둘(토큰, 너비)일 때만 맞고 배치에는 맞지 않습니다"),
+    "two-axes": (
+        "for two axes (token, width) only; a batch gives something else",
+        "축이 둘(토큰, 너비)일 때만 맞고 배치에는 맞지 않습니다",
+    ),
 }
 
 SAID = {
@@ -319,14 +355,23 @@ SAID = {
     "right-differently": ("right, but written differently", "맞습니다. 다르게 썼을 뿐입니다"),
     "mistake": ("a mistake", "실수가 있습니다"),
     "mistakes": ("{n} mistakes together", "실수가 {n}개 함께 있습니다"),
-    "one-of": ("one of these; the cases cannot tell which", "다음 가운데 하나입니다. 어느 것인지는 결과로 가릴 수 없습니다"),
-    "unknown": ("not right, and no mistake that jumok knows explains all of it", "맞지 않는데, jumok이 아는 실수로는 설명되지 않습니다"),
+    "one-of": (
+        "one of these; the cases cannot tell which",
+        "다음 가운데 하나입니다. 어느 것인지는 결과로 가릴 수 없습니다",
+    ),
+    "unknown": (
+        "not right, and no mistake that jumok knows explains all of it",
+        "맞지 않는데, jumok이 아는 실수로는 설명되지 않습니다",
+    ),
     "failed": ("the code could not be run to its end", "코드가 끝까지 돌아가지 않았습니다"),
     "line": ("line {line}: {text}", "{line}번째 줄: {text}"),
     "consequences": ("So: {some}.", "그래서: {some}."),
     "hint": ("Hint: {text}", "힌트: {text}"),
     "fix": ("Fix: {text}", "고치기: {text}"),
-    "more": ("(the fix: --fix, in Python verdict.text(fix=True))", "(고치는 법: --fix, Python에서는 verdict.text(fix=True))"),
+    "more": (
+        "(the fix: --fix, in Python verdict.text(fix=True))",
+        "(고치는 법: --fix, Python에서는 verdict.text(fix=True))",
+    ),
     "example": (
         "The smallest example that shows it ({what}rounded to 3 decimals):",
         "이것을 보여 주는 가장 작은 예({what}소수 셋째 자리까지 반올림):",
@@ -387,7 +432,10 @@ ERRORS = {
     ),
     "name": ("A name is used that was not given a value.", "값을 준 적이 없는 이름을 썼습니다."),
     "arguments": ("It is called with other arguments than it takes.", "받는 인자와 다르게 불렀습니다."),
-    "none": ("The function returned nothing. Is the return missing?", "함수가 아무것도 돌려주지 않았습니다. return이 빠졌습니까?"),
+    "none": (
+        "The function returned nothing. Is the return missing?",
+        "함수가 아무것도 돌려주지 않았습니다. return이 빠졌습니까?",
+    ),
     "processes": (
         "It starts more processes or threads than a check allows.",
         "검사에서 허용하는 것보다 많은 프로세스나 스레드를 시작합니다.",

@@ -162,23 +162,21 @@ class Path:
         amount, d_k = chosen["amount"], self.problem.sizes.get("d_head") or self.qkv(chosen)[0].shape[-1]
         if isinstance(amount, tuple):
             power, name = amount
-            return float(self.problem.sizes[name]) ** power
-        return {"sqrt": d_k**-0.5, "none": 1.0, "dk": 1 / d_k, "times": math.sqrt(d_k), "times-dk": float(d_k)}[amount]
+            return float(float(self.problem.sizes[name]) ** power)
+        known = {"sqrt": d_k**-0.5, "none": 1.0, "dk": 1 / d_k, "times": math.sqrt(d_k), "times-dk": float(d_k)}
+        return float(known[amount])
 
     def scaled(self, chosen: dict[str, Any]) -> Floats:
         """(…, query, key) scores × scale."""
         if chosen["where"] == "after" or (self.problem.table is not None and self.problem.ends == "weights"):
             return self.scores(chosen)
-        return self._once(
-            "scaled", chosen, (*_SCORES, "amount"), lambda: self.scores(chosen) * self.factor(chosen)
-        )  # type: ignore[no-any-return]
+        return self._once("scaled", chosen, (*_SCORES, "amount"), lambda: self.scores(chosen) * self.factor(chosen))  # type: ignore[no-any-return]
 
     # mask ---------------------------------------------------------------------------------------
 
     def allowed(self, chosen: dict[str, Any]) -> npt.NDArray[np.bool_] | None:
         """(…, query, key) who may read whom under the hypothesis, or None where all may."""
-        made = self._once("allowed", chosen, (*_SCORES, "which", "triangle", "zeros"), lambda: self._allowed(chosen))
-        return made  # type: ignore[no-any-return]
+        return self._once("allowed", chosen, (*_SCORES, "which", "triangle", "zeros"), lambda: self._allowed(chosen))  # type: ignore[no-any-return]
 
     def _allowed(self, chosen: dict[str, Any]) -> npt.NDArray[np.bool_] | None:
         scores = self.scores(chosen)
@@ -302,9 +300,9 @@ def _softmax(scaled: Floats, allowed: npt.NDArray[np.bool_] | None, axis: tuple[
     if chosen["numerics"] == "naive-zeroed":
         made = np.nan_to_num(made, nan=0.0, posinf=0.0)
     if allowed is None:
-        return made
+        return np.asarray(made)
     nothing = ~allowed.any(axis=axis, keepdims=True)
-    return np.where(nothing, _EMPTY[chosen["empty"]](scaled, axis), made) if nothing.any() else made
+    return np.asarray(np.where(nothing, _EMPTY[chosen["empty"]](scaled, axis), made) if nothing.any() else made)
 
 
 def _top(shown: Floats, axis: tuple[int, ...]) -> Floats:
@@ -323,7 +321,7 @@ _TOPS: dict[str, Callable[[Floats, tuple[int, ...]], Any]] = {
 
 def _plain(scaled: Floats, axis: tuple[int, ...]) -> Floats:
     exps = np.exp(scaled - scaled.max(axis=axis, keepdims=True))
-    return exps / exps.sum(axis=axis, keepdims=True)
+    return np.asarray(exps / exps.sum(axis=axis, keepdims=True))
 
 
 _EMPTY: dict[str, Callable[[Floats, tuple[int, ...]], Any]] = {
@@ -352,11 +350,11 @@ def _without(make: Callable[[Floats, tuple[int, ...]], Floats], hidden: float) -
 
 
 def _shares(array: Floats, axis: tuple[int, ...]) -> Floats:
-    return array / array.sum(axis=axis, keepdims=True)
+    return np.asarray(array / array.sum(axis=axis, keepdims=True))
 
 
 def _exps(scaled: Floats, axis: tuple[int, ...]) -> Floats:
-    return np.exp(scaled - _top(scaled, axis))
+    return np.asarray(np.exp(scaled - _top(scaled, axis)))
 
 
 _FORMS: dict[str, Callable[..., Floats]] = {
@@ -367,9 +365,7 @@ _FORMS: dict[str, Callable[..., Floats]] = {
     "scores-zeroed": _without(lambda scaled, _axis: scaled, 0.0),
     "shares": _without(_shares, 0.0),
     "shares-inf": _without(_shares, -np.inf),
-    "shares-absolute": _without(
-        lambda scaled, axis: scaled / np.abs(scaled).sum(axis=axis, keepdims=True), 0.0
-    ),
+    "shares-absolute": _without(lambda scaled, axis: scaled / np.abs(scaled).sum(axis=axis, keepdims=True), 0.0),
     "shares-positive": _without(lambda scaled, axis: _shares(np.maximum(scaled, 0), axis), 0.0),
     "squares": _without(lambda scaled, axis: _shares(scaled**2, axis), 0.0),
     "exp": _without(lambda scaled, _axis: np.exp(scaled), -np.inf),

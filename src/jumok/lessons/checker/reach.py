@@ -190,11 +190,14 @@ def _is_installed(file: str) -> bool:
     homes = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     from .process import ROOT
 
-    return any(os.path.realpath(file).startswith(os.path.realpath(home) + os.sep) for home in (*homes, ROOT / "jumok"))
+    return any(
+        os.path.realpath(file).startswith(os.path.realpath(home) + os.sep) for home in (*homes, str(ROOT / "jumok"))
+    )
 
 
 def _source(thing: Any) -> tuple[str, int]:
-    for one in (thing, type(thing), getattr(thing, "func", None)):
+    several: tuple[Any, ...] = (thing, type(thing), getattr(thing, "func", None))
+    for one in several:
         try:
             lines, first = inspect.getsourcelines(one)
         except (TypeError, OSError):

@@ -76,7 +76,8 @@ def consequences(runs: Sequence[Run], explained: Explained | None) -> tuple[str,
     if not sized.get("different", True) and not sized.get("square", True) and sized.get("equal"):
         made.append("sizes")
     ran = [run for run in runs if run.error is None and run.arrays]
-    if any(run.path.predicted({}).returned is not None and run.arrays[0].shape != run.path.predicted({}).returned.shape for run in ran):
+    wanted = [(run, run.path.predicted({}).returned) for run in ran]
+    if any(array is not None and run.arrays[0].shape != array.shape for run, array in wanted):
         made.append("shape")
     return tuple(dict.fromkeys(made))
 

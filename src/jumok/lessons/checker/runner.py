@@ -57,7 +57,7 @@ def main(folder: str) -> None:
     try:
         thing = _loaded(place, request)
         answers |= _tried(thing, request, lib, told)
-    except BaseException as error:  # noqa: BLE001 (whatever the learner's code does)
+    except BaseException as error:
         answers["error"] = _told(error, str(place))
         answers["stage"] = told.stage
     told.answers(answers)
@@ -202,7 +202,9 @@ def _target(thing: Any, request: dict[str, Any]) -> _Target:
     name = name if inspect.isclass(thing) else type(thing).__name__
     if not made.weights:  # it has no matrices of its own: q, k and v are given to it
         return _Target(lambda sizes: owned(thing, sizes).call, _parameters(made.call), name, None)
-    return _Target(lambda sizes: owned(thing, sizes).call, _parameters(made.call), name, lambda sizes: owned(thing, sizes))
+    return _Target(
+        lambda sizes: owned(thing, sizes).call, _parameters(made.call), name, lambda sizes: owned(thing, sizes)
+    )
 
 
 def _parameters(function: Any) -> list[Parameter]:
@@ -310,7 +312,7 @@ class _Caller:
         made = the_cases.problem(layout, case, sizes)
         answer: dict[str, Any] = {"case": case.name, "sizes": sizes}
         try:
-            function = self.function(layout, sizes, made, case)
+            function = self.function(sizes, made, case)
             given = self.arguments(layout, made, sizes, case.dtype)
             came, changed = self.called(function, layout, given)
             answer["shapes"] = [list(array.shape) for array in came]
@@ -323,11 +325,11 @@ class _Caller:
                 came, spread = self.settled(function, layout, lambda: self.arguments(layout, made, sizes, case.dtype))
                 answer["spread"] = [self.told.keep(one) for one in spread]
             answer["arrays"] = [self.told.keep(array) for array in came]
-        except Exception as error:  # noqa: BLE001 (whatever the learner's code raises)
+        except Exception as error:
             answer["error"] = _told(error, self.place)
         return answer
 
-    def function(self, layout: Layout, sizes: dict[str, Any], made: Any, case: the_cases.Case) -> Callable[..., Any]:
+    def function(self, sizes: dict[str, Any], made: Any, case: the_cases.Case) -> Callable[..., Any]:
         """What is called, with its own matrices set to the case's."""
         if self.target.own is None:
             return self.target.call(sizes)
@@ -358,7 +360,7 @@ class _Caller:
         self, function: Any, layout: Layout, arguments: Callable[[], dict[str, Any]]
     ) -> tuple[list[Any], list[Any]]:
         """(mean, standard error) of many calls."""
-        drawn = []
+        drawn: list[Any] = []
         until = time.process_time() + SECONDS_REPEATED
         while len(drawn) < 60 or (len(drawn) < 600 and time.process_time() < until):
             drawn.append(self.called(function, layout, arguments())[0])
@@ -371,7 +373,7 @@ class _Caller:
 
     def value(self, role: str, layout: Layout, made: Any, sizes: dict[str, Any], dtype: str) -> Any:
         """What is passed for a role."""
-        plain = _plain(role, layout, made, sizes)
+        plain = _plain(role, layout, sizes)
         if plain is not _ARRAY:
             return plain
         if role == "mask":
@@ -409,7 +411,7 @@ class _Caller:
         given[name] = self.lib.array(np.ones((w.shape[0] + 3, w.shape[1] + 5)), case.dtype)
         try:
             self.called(self.target.call(sizes), layout, given)
-        except Exception:  # noqa: BLE001
+        except Exception:
             return True
         return False
 
@@ -419,24 +421,26 @@ class _Caller:
         own = self.target.own(sizes)
         own.put(made.projections, self.lib, case.dtype)
         try:
-            return own.v_is_called(lambda: self.called(own.call, layout, self.arguments(layout, made, sizes, case.dtype)))
-        except Exception:  # noqa: BLE001
+            return own.v_is_called(
+                lambda: self.called(own.call, layout, self.arguments(layout, made, sizes, case.dtype))
+            )
+        except Exception:
             return True
 
     def _gradients(self, layout: Layout, made: Any, sizes: dict[str, Any], case: the_cases.Case) -> str:
         try:
-            function = self.function(layout, sizes, made, case)
+            function = self.function(sizes, made, case)
             given = self.arguments(layout, made, sizes, case.dtype)
             names = [name for name, role, _ in layout.arguments if role in ("q", "k", "v", "x", "context", "scores")]
             return self.lib.gradients(function, layout.arguments, given, names)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             return f"error: {type(error).__name__}: {error}"[:300]
 
 
 _ARRAY = object()
 
 
-def _plain(role: str, layout: Layout, made: Any, sizes: dict[str, Any]) -> Any:
+def _plain(role: str, layout: Layout, sizes: dict[str, Any]) -> Any:
     """What is passed for a role that is no array."""
     n_heads = max(1, sizes["n_heads"])
     plain = {
@@ -456,9 +460,7 @@ def _mask(layout: Layout, made: Any, dtype: str) -> tuple[Any, str]:
     if layout.mask == "heads" and layout.rank == 3:
         allowed = given[:, None]
     said = ~allowed if layout.hidden else allowed
-    bias = 0.0 if made.bias is None else made.bias
-    if made.bias is not None:
-        bias = bias.reshape(allowed.shape)
+    bias = 0.0 if made.bias is None else made.bias.reshape(allowed.shape)
     kinds: dict[str, tuple[Any, str]] = {
         "bool": (said, "bool"),
         "int": (said.astype(int), "int64"),
@@ -499,7 +501,11 @@ def _told(error: BaseException, place: str) -> dict[str, Any]:
 def _is_own(file: str, place: str) -> bool:
     """Whether a line is the learner's: not Python's, not an installed package's, not the checker's."""
     paths = sysconfig.get_paths()
-    others = (str(Path(__file__).parent), "<frozen", *(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")))
+    others = (
+        str(Path(__file__).parent),
+        "<frozen",
+        *(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    )
     return file.startswith(place) or not file.startswith(others)
 
 

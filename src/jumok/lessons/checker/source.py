@@ -10,6 +10,7 @@ import io
 import re
 import tokenize
 from collections.abc import Callable, Iterator
+from typing import Any
 
 __all__ = ["Source"]
 
@@ -56,9 +57,8 @@ class Source:
     def documentation(self) -> str:
         """Docstrings and comments, and the module's own docstring."""
         texts = [ast.get_docstring(self.tree) or ""] if self.tree is not None else []
-        for node in self.walk():
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                texts.append(ast.get_docstring(node) or "")
+        said = [node for node in self.walk() if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        texts += [ast.get_docstring(node) or "" for node in said]
         return "\n".join([*texts, *self._comments()])
 
     def _comments(self) -> list[str]:
@@ -136,7 +136,9 @@ def _scale(source: Source) -> list[int]:
     powers = [
         node.lineno
         for node in source.walk()
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.unparse(node.right).strip("()-") in ("0.5", "1 / 2")
+        if isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Pow)
+        and ast.unparse(node.right).strip("()-") in ("0.5", "1 / 2")
     ]
     return sorted({*roots, *powers})
 
@@ -152,7 +154,9 @@ def _divisions(source: Source) -> list[int]:
     divisions = [
         node.lineno
         for node in source.walk()
-        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div) and not re.search("sum|total|norm", ast.unparse(node))
+        if isinstance(node, ast.BinOp | ast.AugAssign)
+        and isinstance(node.op, ast.Div)
+        and not re.search("sum|total|norm", ast.unparse(node))
     ]
     return sorted(set(divisions))
 
@@ -170,7 +174,9 @@ def _mask(source: Source) -> list[int]:
     return source.calls("masked_fill_?|where|putmask|copyto") or [
         number
         for number, line in enumerate(source.lines, 1)
-        if re.search(r"mask|allowed|hidden|visible", line) and re.search(r"[-+*]=|[*]|\] *=", line) and not line.strip().startswith(("def ", "#"))
+        if re.search(r"mask|allowed|hidden|visible", line)
+        and re.search(r"[-+*]=|[*]|\] *=", line)
+        and not line.strip().startswith(("def ", "#"))
     ]
 
 
@@ -195,15 +201,17 @@ def _roles(source: Source, roles: str) -> list[int]:
 
 def _changed(source: Source) -> list[int]:
     names = {one.arg for node in source.walk() if isinstance(node, ast.FunctionDef) for one in node.args.args}
-    found = []
-    for node in source.walk():
-        if isinstance(node, ast.AugAssign) and _base(node.target) in names:
-            found.append(node.lineno)
-        elif isinstance(node, ast.Assign) and any(isinstance(one, ast.Subscript) and _base(one) in names for one in node.targets):
-            found.append(node.lineno)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_") and _base(node.func) in names:
-            found.append(node.lineno)
-    return found
+    return [line for node in source.walk() if _changes(node, names) and (line := getattr(node, "lineno", None))]
+
+
+def _changes(node: Any, names: set[str]) -> bool:
+    """Whether a statement writes into what one of the names holds."""
+    if isinstance(node, ast.AugAssign):
+        return _base(node.target) in names
+    if isinstance(node, ast.Assign):
+        return any(isinstance(one, ast.Subscript) and _base(one) in names for one in node.targets)
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_method and node.func.attr.endswith("_") and _base(node.func) in names
 
 
 def _base(node: ast.AST) -> str:
@@ -219,7 +227,11 @@ def _returns(source: Source) -> list[int]:
 def _values(source: Source) -> list[int]:
     """The line of the last product, which mixes the values."""
     scores = set(_scores(source))
-    rest = [line for line in _products(source) if line not in scores and not re.search(r"w_?[qkvo]\b|proj", source.lines[line - 1], re.IGNORECASE)]
+    rest = [
+        line
+        for line in _products(source)
+        if line not in scores and not re.search(r"w_?[qkvo]\b|proj", source.lines[line - 1], re.IGNORECASE)
+    ]
     return rest[-1:]
 
 
@@ -241,29 +253,36 @@ _LINES: dict[str, Callable[[Source], list[int]]] = {
     "mask-inverted": _mask,
     "padding-on-query": _mask,
     "zeros-masked": lambda source: [
-        node.lineno for node in source.walk()
-        if isinstance(node, ast.Compare) and any(isinstance(one, ast.Constant) and one.value == 0 for one in node.comparators)
+        node.lineno
+        for node in source.walk()
+        if isinstance(node, ast.Compare)
+        and any(isinstance(one, ast.Constant) and one.value == 0 for one in node.comparators)
         and not re.search("mask|dim", ast.unparse(node.left))
-    ],  # fmt: skip
+    ],
     "keys-as-values": _values,
     "q-k-swapped": _scores,
     "missing-transpose": _scores,
     "overflow": lambda source: source.calls("exp"),
     "weights-returned": _returns,
     "input-changed": _changed,
-    "dropout-at-eval": lambda source: [line for line in source.calls("dropout|bernoulli|binomial|rand|random|choice")],
+    "dropout-at-eval": lambda source: source.calls("dropout|bernoulli|binomial|rand|random|choice"),
     "heads-reshaped": lambda source: [
-        line for line in source.calls("reshape|view") if not re.search("transpose|permute|swapaxes|moveaxis", source.lines[line - 1])
-    ],  # fmt: skip
+        line
+        for line in source.calls("reshape|view")
+        if not re.search("transpose|permute|swapaxes|moveaxis", source.lines[line - 1])
+    ],
 } | {
-    f"one-projection {roles}": (lambda source, roles=roles: _roles(source, roles))  # type: ignore[misc]
+    f"one-projection {roles}": (lambda source, roles=roles: _roles(source, roles))
     for roles in ("qqv", "kkv", "vkv", "qvv", "qkk", "qkq", "qqq", "kkk", "vvv")
 }
 
 
 def _folded(source: Source) -> bool:
     """Whether the scale is put into q or k before the product."""
-    return any(re.search(r"\b(q|query|queries|k|keys?)\w*\s*([*/]=|=\s*\(?(q|query|queries|k|keys?)\w*\s*[*/])", line) for line in source.lines)
+    return any(
+        re.search(r"\b(q|query|queries|k|keys?)\w*\s*([*/]=|=\s*\(?(q|query|queries|k|keys?)\w*\s*[*/])", line)
+        for line in source.lines
+    )
 
 
 _REMARKS: dict[str, Callable[[Source], bool]] = {
@@ -271,10 +290,14 @@ _REMARKS: dict[str, Callable[[Source], bool]] = {
     "exp-over-sum": lambda source: bool(source.calls("exp")) and bool(source.calls("max|amax|maximum|logsumexp")),
     "log-softmax": lambda source: bool(source.calls("log_softmax|logsumexp")),
     "folded": _folded,
-    "fused": lambda source: bool(source.calls("scaled_dot_product_attention|MultiheadAttention|multi_head_attention_forward")),
+    "fused": lambda source: bool(
+        source.calls("scaled_dot_product_attention|MultiheadAttention|multi_head_attention_forward")
+    ),
     "loops": lambda source: any(isinstance(node, ast.For | ast.While) for node in source.walk()),
     "additive": lambda source: any(
-        isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Add) and re.search(r"mask|-1e|inf", ast.unparse(node))
+        isinstance(node, ast.BinOp | ast.AugAssign)
+        and isinstance(node.op, ast.Add)
+        and re.search(r"mask|-1e|inf", ast.unparse(node))
         for node in source.walk()
     ),
 }

@@ -142,7 +142,14 @@ class Verdict:
         for one in self.found:
             lines += _mistake_lines(one, lang, fix)
         if self.consequences:
-            lines.append(_said(SAID, "consequences", lang, some=", ".join(_said(CONSEQUENCES, one, lang) for one in self.consequences)))
+            lines.append(
+                _said(
+                    SAID,
+                    "consequences",
+                    lang,
+                    some=", ".join(_said(CONSEQUENCES, one, lang) for one in self.consequences),
+                )
+            )
         lines += [f"- {_said(REMARKS, name, lang, name=data)}" for name, data in self.differently]
         if self.example is not None:
             lines += _example_lines(self.example, lang)
@@ -198,7 +205,10 @@ def _mistake_lines(one: Mistake, lang: str, fix: bool) -> list[str]:
 
 
 def _mistake_json(one: Mistake) -> dict[str, Any]:
-    said = {lang: {"name": one.name(lang), "variant": one.variant(lang), "hint": one.hint(lang), "fix": one.fix(lang)} for lang in LANGS}
+    said = {
+        lang: {"name": one.name(lang), "variant": one.variant(lang), "hint": one.hint(lang), "fix": one.fix(lang)}
+        for lang in LANGS
+    }
     return {"id": one.id, "line": None if one.line is None else one.line[0], **said}
 
 
@@ -247,7 +257,9 @@ def _rows(array: Any) -> str:
     while array.ndim > 2:
         array = array[0]
     rows = np.atleast_2d(array)
-    told = ["(" + ", ".join(_number(a) for a in row[:8]) + (", …" if len(row) > 8 else "") + ")" for row in rows[:MOST_ROWS]]
+    told = [
+        "(" + ", ".join(_number(a) for a in row[:8]) + (", …" if len(row) > 8 else "") + ")" for row in rows[:MOST_ROWS]
+    ]
     return ", ".join(told) + (", …" if len(rows) > MOST_ROWS else "")
 
 
