@@ -1,5 +1,5 @@
-// One file for every host, and a second that only training runs carry: `node build.mjs`. --tests: the tests, into .tests/,
-// for node's own runner. --same: compare.
+// One file for every host, and second ones for training runs, lessons and flash attention, which only they carry: `node build.mjs`.
+// --tests: the tests, into .tests/, for node's own runner. --same: compare.
 import { build, transform } from "esbuild";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -31,7 +31,10 @@ const shared = {
 
 const COMMITTED = resolve(here, "../src/jumok/picture/static/jumok.js");
 const LARGEST = 150_000; // bytes: a notebook keeps one copy for every widget in it
-const SECOND = resolve(here, "../src/jumok/picture/static/learning.js");
+const SECOND = ["folding", "learning", "lesson"]; // src/views/NAME/extend.tsx → static/NAME.js
+const LARGEST_SECOND = 45_000;
+// FOLDER/program.tsx → static/NAME.js: measured heads, which need no other program, and what `jumok serve` puts around every page
+const ALONE = { measured: ["src/views/measured", 60_000], served: ["src/served", 80_000] };
 const BANNER = "/* jumok, Apache-2.0; with Preact and Preact Signals, MIT: see jumok.js.LICENSES.txt. Built from frontend/. */";
 
 /** The program of the page: one minified module. */
@@ -60,11 +63,16 @@ const kit = {
   },
 };
 
-/** The program of training runs: a module whose default export takes the kit. It is small, and not packed. */
-async function second() {
+/** The file of a second program. */
+function fileOf(name) {
+  return resolve(here, `../src/jumok/picture/static/${name}.js`);
+}
+
+/** A second program: a module whose default export takes the kit. It is small, and not packed. */
+async function second(name) {
   const { outputFiles } = await build({
     ...shared,
-    entryPoints: ["src/views/learning/extend.tsx"],
+    entryPoints: [`src/views/${name}/extend.tsx`],
     format: "iife",
     globalName: "program",
     minify: true,
@@ -73,6 +81,19 @@ async function second() {
     write: false,
   });
   return `/* jumok, Apache-2.0. Built from frontend/; needs jumok.js. */\nexport default (kit) => {${outputFiles[0].text}return program;};\n`;
+}
+
+/** The program of a page that needs no other one. */
+async function alone(name) {
+  const entryPoints = [`${ALONE[name][0]}/program.tsx`];
+  const { outputFiles } = await build({ ...shared, entryPoints, minify: true, legalComments: "none", write: false });
+  return `${BANNER}\n${outputFiles[0].text}`;
+}
+
+/** The programs beside the first: name → [text, bytes at most]. */
+async function programs() {
+  const made = [...SECOND.map((name) => [name, second, LARGEST_SECOND]), ...Object.keys(ALONE).map((name) => [name, alone, ALONE[name][1]])];
+  return Promise.all(made.map(async ([name, how, most]) => [name, await how(name), most]));
 }
 
 /** Four bytes in five letters (base64 takes a third more, this a quarter); none of them ends a string or an element. */
@@ -138,9 +159,12 @@ async function page() {
   console.log(`${sizes[0]} bytes minified, ${sizes[1]} as committed (at most ${LARGEST.toLocaleString("en")})`);
   if (module.length > LARGEST) throw new Error("the bundle is too large");
   writeFileSync(COMMITTED, module);
-  const runs = await second();
-  console.log(`${Buffer.byteLength(runs).toLocaleString("en")} bytes more in a page of a training run`);
-  writeFileSync(SECOND, runs);
+  for (const [name, program, most] of await programs()) {
+    const size = Buffer.byteLength(program);
+    console.log(`${size.toLocaleString("en")} bytes: ${name}.js (at most ${most.toLocaleString("en")})`);
+    if (size > most) throw new Error(`${name}.js is too large`);
+    writeFileSync(fileOf(name), program);
+  }
   writeFileSync(`${COMMITTED}.LICENSES.txt`, licences());
 }
 
@@ -149,8 +173,8 @@ async function same() {
   const module = readFileSync(COMMITTED, "utf8");
   const text = unpacked(module);
   const stale = text !== (await minified()) || unpacker(packed(text)) !== unpacker(module);
-  const isSecondStale = readFileSync(SECOND, "utf8") !== (await second());
-  if (stale || isSecondStale || readFileSync(`${COMMITTED}.LICENSES.txt`, "utf8") !== licences()) throw new Error("stale: npm run build, and commit it");
+  const beside = (await programs()).map(([name, program]) => readFileSync(fileOf(name), "utf8") === program);
+  if (stale || beside.includes(false) || readFileSync(`${COMMITTED}.LICENSES.txt`, "utf8") !== licences()) throw new Error("stale: npm run build, and commit it");
   if (module.length > LARGEST) throw new Error("the bundle is too large");
 }
 

@@ -1,6 +1,7 @@
 """The sentences of ``jumok.explain``, from Python to the page, so that each is written once.
 
-``python frontend/phrases.py`` writes src/explanation/phrases.json; with ``--check`` it fails where that is out of date.
+``python frontend/phrases.py`` writes src/explanation/phrases.json, and src/views/folding/phrases.json for the second program of
+flash attention; with ``--check`` it fails where one is out of date.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import sys
 from pathlib import Path
 
 from jumok import words
-from jumok.explanation import phrases
+from jumok.explanation import phrases, variants
 from jumok.explanation.explanation import LIST_KINDS
 from jumok.sources.capture import cut_words
 
 OF_THE_DOOR = ("only.chosen", "only.silent")  # the head that nobody chose: on a page somebody did
 CUT_SENTENCES = ("cut", "way", "nothing", "numbers")  # the rest of a cut is tables on a page
-FILE = Path(__file__).parent / "src" / "explanation" / "phrases.json"
+SOURCES = Path(__file__).parent / "src"
 
 
 def text() -> str:
@@ -35,6 +36,15 @@ def text() -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
+def text_of_flash() -> str:
+    """The same for the sentences of flash attention."""
+    flash = {name: said for name, said in variants.PHRASES.items() if name.startswith("flash.")}
+    return _lines({"title": variants.TITLES["flash"], **flash}) + "\n"
+
+
+FILES = {"explanation/phrases.json": text, "views/folding/phrases.json": text_of_flash}
+
+
 def _lines(table: dict[str, object]) -> str:
     return "{\n" + ",\n".join(f"  {_json(key)}: {_json(value)}" for key, value in table.items()) + "\n}"
 
@@ -44,11 +54,13 @@ def _json(value: object) -> str:
 
 
 def main() -> str | None:
-    """Write the file, or say that it is out of date."""
-    if "--check" not in sys.argv[1:]:
-        FILE.write_text(text(), encoding="utf-8", newline="\n")
-    elif not FILE.is_file() or FILE.read_text(encoding="utf-8") != text():
-        return f"{FILE.name} is out of date: run python frontend/phrases.py"
+    """Write the files, or say which is out of date."""
+    for name, made in FILES.items():
+        file = SOURCES / name
+        if "--check" not in sys.argv[1:]:
+            file.write_text(made(), encoding="utf-8", newline="\n")
+        elif not file.is_file() or file.read_text(encoding="utf-8") != made():
+            return f"{name} is out of date: run python frontend/phrases.py"
     return None
 
 

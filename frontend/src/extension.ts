@@ -9,7 +9,8 @@ import * as kit from "./kit";
 import type { Desk, Session } from "./state";
 
 export interface Extended {
-  readonly desks: readonly Desk[];
+  /** Left out: the documents as they came. */
+  readonly desks?: readonly Desk[];
   /** What can be chosen besides, whole numbers from 0: the address and the host carry them too. */
   readonly places: Readonly<Record<string, Signal<number>>>;
   readonly Panel: (given: { session: Session }) => JSX.Element;

@@ -1,10 +1,11 @@
 /** The only export: draw a model into an element. Called by anywidget, or by the page's own script below. */
 import { render as draw } from "preact";
+import { hashAddress, type Address } from "./hosts/address";
 import { pageModel } from "./hosts/page";
 import type { Model } from "./hosts/model";
 import { extensionOf, type Extended } from "./extension";
 import { rehearse } from "./rehearsal";
-import { hashAddress, Session, type Address } from "./state";
+import { Session } from "./state";
 import { App } from "./views/app";
 import { FRAME, say } from "./words";
 import css from "./look/page.css";

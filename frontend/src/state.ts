@@ -9,6 +9,7 @@ import type { Window } from "./engine/map";
 import { packed, unpacked } from "./engine/address";
 import { edited, layersOf, Refused, sheetOf, type Edit, type Sheet } from "./engine/sheet";
 import type { Extended } from "./extension";
+import type { Address } from "./hosts/address";
 import type { Model, Pairing, Sent } from "./hosts/model";
 import { solverOf, type Solver } from "./hosts/solver";
 import type { Mapping } from "./look/colours";
@@ -75,6 +76,11 @@ export class Desk {
       if (got instanceof Promise) void got.then((layer) => (coming.value = layer));
     }
     return here.value;
+  }
+
+  /** What the program calls a layer. */
+  number(at: number): number {
+    return this.document.numbers?.[at] ?? at;
   }
 
   get nLayers(): number {
@@ -149,8 +155,8 @@ export class Session {
   /** How maps of weights are coloured, and whether they leave out the first key. */
   readonly mapping = signal<Mapping>("row");
   readonly firstHidden = signal(false);
-  /** Stages whose tables are out of sight while a document moves: they follow when it rests. */
-  readonly unseen = signal<ReadonlySet<Stage>>(new Set());
+  /** Tables (by their stage) and other parts that are out of sight while a document moves: they follow when it rests. */
+  readonly unseen = signal<ReadonlySet<string>>(new Set());
   readonly desk: ReadonlySignal<Desk>;
   readonly layer: ReadonlySignal<Layer | null>;
   /** The layer is on its way. */
@@ -331,28 +337,6 @@ export class Session {
     const names = Object.keys(fits) as (keyof Choice)[];
     return Object.fromEntries(names.filter((name) => name in given && fits[name](given[name])).map((name) => [name, given[name]]));
   }
-}
-
-/** Where a host keeps its address. */
-export interface Address {
-  read(): URLSearchParams;
-  write(said: URLSearchParams): void;
-  link(said: URLSearchParams): string;
-  listen(changed: () => void): () => void;
-}
-
-/** The part of a page's address behind #. */
-export function hashAddress(window: globalThis.Window): Address {
-  const link = (said: URLSearchParams): string => `${window.location.href.split("#")[0]}#${said.toString()}`;
-  return {
-    read: () => new URLSearchParams(window.location.hash.slice(1)),
-    write: (said) => window.history.replaceState(null, "", `#${said.toString()}`),
-    link,
-    listen: (changed) => {
-      window.addEventListener("hashchange", changed);
-      return () => window.removeEventListener("hashchange", changed);
-    },
-  };
 }
 
 function documentsOf(model: Model): Document[] {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, sync_playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -27,12 +27,50 @@ def chromium() -> str | None:
     return os.environ.get("JUMOK_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A file's own: while Playwright is there its loop runs in this thread, and whatever else needs one could not begin."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield browser
         browser.close()
+
+
+class Contexts:
+    """Browser contexts by their settings, each used again: a window of its own for every page costs a second of processor time."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._open: dict[str, BrowserContext] = {}
+
+    def page(self, **settings: object) -> Page:
+        """A page in a context with these settings, in which nothing is stored."""
+        named = repr(sorted(settings.items()))
+        if named not in self._open:
+            self._open[named] = self._browser.new_context(**settings)  # type: ignore[arg-type]
+            self._open[named].new_page()  # stays open, and with it the window and its process
+        return self._open[named].new_page()
+
+    def leave(self, page: Page) -> None:
+        """Close a page; its context as well, where something was done to it that the next page would meet."""
+        context = page.context
+        try:
+            is_as_before = page.evaluate(
+                "() => (localStorage.clear(), sessionStorage.clear(), String(setTimeout).includes('[native code]'))"
+            )
+            for other in context.pages[1:]:
+                other.close()
+            context.clear_permissions()
+        except Error:  # closed, gone wrong, or without storage
+            is_as_before = False
+        if not is_as_before:
+            context.close()
+            self._open = {named: one for named, one in self._open.items() if one is not context}
+
+
+@pytest.fixture(scope="module")
+def contexts(browser: Browser) -> Contexts:
+    return Contexts(browser)
 
 
 class Watched:
@@ -57,13 +95,13 @@ PageOf = Callable[..., Page]
 
 
 @pytest.fixture
-def page_of(browser: Browser) -> Iterator[PageOf]:
+def page_of(contexts: Contexts) -> Iterator[PageOf]:
     """``page_of(path, hash="", **context)``: a jumok page, ready. Afterwards: it asked for nothing and complained of nothing."""
     watched: list[Watched] = []
 
     def opened(path: Path, hash: str = "", **context: object) -> Page:
         settings = {"viewport": {"width": 1440, "height": 900}, "locale": "en-US", "timezone_id": "UTC", **context}
-        page = browser.new_context(**settings).new_page()  # type: ignore[arg-type]
+        page = contexts.page(**settings)
         page.set_default_timeout(10_000)
         watched.append(Watched(page))
         page.goto(f"{path.resolve().as_uri()}{'#' + hash if hash else ''}")
@@ -72,7 +110,7 @@ def page_of(browser: Browser) -> Iterator[PageOf]:
 
     yield opened
     for one in watched:
-        one.page.context.close()
+        contexts.leave(one.page)
     assert [url for one in watched for url in one.asked] == []
     assert [text for one in watched for text in one.complaints] == []
 

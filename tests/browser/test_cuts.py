@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import jumok
 from cuttable import classifier, decoder, encoder
 from jumok.picture.widget import widget
 from jumok.trace import Token
 from jumok.words import number, percent, shown
+from page_clock import rest
 from python_host import PythonHost
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e은행"
@@ -117,7 +118,7 @@ def test_the_list_goes_to_each_cut(reading: Any, page_of: Callable, tmp_path: Pa
     expect(listed.nth(1)).to_have_attribute("aria-current", "true")
     expect(listed.nth(0)).not_to_have_attribute("aria-current", "true")
     expect(panel(page)).to_contain_text("Cut in layer 0, head 3: the weight")
-    page.wait_for_timeout(300)
+    rest(page, 300)
     assert "layer=0&head=3&query=4&key=1" in page.url
 
 
@@ -197,13 +198,13 @@ def test_it_can_be_read_by_all_on_any_screen(
 
 
 @pytest.fixture
-def python_host(browser: Browser, tmp_path: Path) -> Iterator[PythonHost]:
-    page = browser.new_context(viewport={"width": 1440, "height": 1000}, locale="en-US").new_page()
+def python_host(contexts: Any, tmp_path: Path) -> Iterator[PythonHost]:
+    page = contexts.page(viewport={"width": 1440, "height": 1000}, locale="en-US")
     page.set_default_timeout(10_000)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield PythonHost(page, tmp_path)
-    page.context.close()
+    contexts.leave(page)
     assert complaints == []
 
 

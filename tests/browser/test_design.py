@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import jumok
 from jumok.picture.page import write
 from jumok.sources.example import parse
 from jumok.words import number
+from page_clock import rest
 from python_host import PythonHost
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "\u202eright to left", "👩‍🔬", "", "long" * 50, "은행"]
@@ -56,6 +57,7 @@ class Design:
         self.panel = page.locator("details.design")
         if is_open and self.panel.get_attribute("open") is None:
             self.panel.locator("> summary").click()
+            self.panel.locator("> :not(summary, style)").first.wait_for()  # the browser tells of the opening later
 
     def slider(self, key: str) -> Locator:
         return self.panel.locator(f"input[type=range][aria-label*='→ {key},']")
@@ -404,13 +406,13 @@ def test_axe_finds_nothing_and_nothing_runs_over(
 
 
 @pytest.fixture
-def python_host(browser: Browser, tmp_path: Path) -> Iterator[PythonHost]:
-    page = browser.new_context(viewport={"width": 1440, "height": 1000}, locale="en-US").new_page()
+def python_host(contexts: Any, tmp_path: Path) -> Iterator[PythonHost]:
+    page = contexts.page(viewport={"width": 1440, "height": 1000}, locale="en-US")
     page.set_default_timeout(10_000)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield PythonHost(page, tmp_path)
-    page.context.close()
+    contexts.leave(page)
     assert complaints == []
 
 
@@ -455,7 +457,7 @@ def test_while_python_is_slow_it_is_said_and_only_the_last_answer_counts(python_
     python_host.be_slow(700)
     for text in ("0.5", "0.4", "0.3", "0.2", "0.1"):
         design.type("deep learning", text)
-        design.page.wait_for_timeout(200)
+        rest(design.page, 200)
     expect(design.panel).to_contain_text("Python is looking for W_Q and W_K")
     expect(design.panel).to_contain_text("Found, and put into the tables")
     asked = [parse(one["example"]).wanted[0][2][3] for one in python_host.asked]
@@ -466,11 +468,11 @@ def test_while_python_is_slow_it_is_said_and_only_the_last_answer_counts(python_
 
 def test_an_answer_does_not_overwrite_what_was_undone_meanwhile(python_host: PythonHost) -> None:
     design = live(python_host)
-    python_host.be_slow(700)
+    python_host.be_slow(1500)
     design.type("deep learning", "0.3")
-    design.page.wait_for_timeout(300)
+    python_host.wait_until_asked(1)
     design.button("Undo").click()
-    design.page.wait_for_timeout(1500)
+    rest(design.page, 2500)
     assert len(python_host.asked) == 1
     assert design.weights(2)[3] == "0.55"
 
@@ -479,19 +481,20 @@ def test_what_is_undone_at_once_is_not_asked(python_host: PythonHost) -> None:
     design = live(python_host)
     design.type("student", "0.3")
     expect(design.panel).to_contain_text("Found, and put into the tables")
+    python_host.stretch_pauses(1500)
     design.type("deep learning", "0.3")
     design.page.keyboard.press("Escape")
     design.button("Undo").click()
-    design.page.wait_for_timeout(500)
+    rest(design.page, 500)
     assert len(python_host.asked) == 1
     assert design.weights(2)[1] == "0.3"
 
 
 def test_after_another_edit_a_wish_is_solved_anew_as_a_step_of_its_own(python_host: PythonHost) -> None:
     design = live(python_host)
-    python_host.be_slow(700)
+    python_host.be_slow(1500)
     design.type("deep learning", "0.3")
-    design.page.wait_for_timeout(300)
+    python_host.wait_until_asked(1)
     cell = design.page.locator("table[data-stage='x'] [data-row='1'][data-column='0']")
     cell.focus()
     design.page.keyboard.type("2")
@@ -541,7 +544,7 @@ def test_w_k_can_be_kept_and_solving_can_wait_for_the_button(python_host: Python
     design.panel.get_by_label("at every change").uncheck()
     design.panel.get_by_label("keep W_K as it stands").check()
     design.type("deep learning", "0.3")
-    design.page.wait_for_timeout(500)
+    rest(design.page, 500)
     assert python_host.asked == []
     design.button("Find W_Q and W_K").click()
     expect(design.panel).to_contain_text("Found, and put into the tables")

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 import jumok
 import readings
+from page_clock import rest
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def pair():
 
 
 def address(page):
-    page.wait_for_timeout(300)
+    rest(page, 300)
     return page.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
 
 
@@ -114,9 +115,25 @@ def test_an_edit_can_be_undone_from_a_checkbox(page_of, saved):
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
 
 
+def test_undo_keeps_the_focus_when_nothing_is_left_to_undo(page_of, saved):
+    page = page_of(saved("student", student))
+    page.locator("table[data-stage='w_q'] [data-row='1'][data-column='2']").click()
+    page.keyboard.type("9")
+    page.keyboard.press("Enter")
+    for name in ("Undo", "Redo", "Reset"):
+        button = page.get_by_role("button", name=name)
+        expect(button).to_be_enabled()
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(button).to_be_disabled()
+        expect(button).to_be_focused()
+        page.keyboard.press("Enter")  # and does nothing
+        expect(button).to_be_disabled()
+
+
 def test_what_a_page_rehearses_is_nobodys_edit(page_of, saved):
     page = page_of(saved("student", student))
-    page.wait_for_timeout(1500)
+    rest(page, 1500)
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     expect(page.locator("table[data-stage='w_q'] [data-row='0'][data-column='0']")).to_have_text("1")
     assert address(page) == {"lang": "en"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import readings
 from jumok import Reading, Trace
 from jumok.picture import page as pages
 from jumok.words import number, percent
+from page_clock import rest
 
 Folder = pytest.TempPathFactory
 
@@ -45,6 +47,20 @@ def weights(record: Reading | Trace, layer: int, head: int, query: int) -> np.nd
 def top_keys(page: Page) -> list[tuple[str, str, str]]:
     rows = page.locator("table.top-keys tbody tr").all()
     return [(row.locator("th").inner_text(), *row.locator("td").all_inner_texts()) for row in rows]  # type: ignore[misc]
+
+
+def test_layers_go_by_the_numbers_that_the_program_gives_them(page_of, tmp_path):
+    """Of a model's layers only 3 and 5 were kept."""
+    whole = readings.reading(2, 4, 5)
+    kept = [
+        dataclasses.replace(trace, source=dataclasses.replace(trace.source, layer=number))
+        for trace, number in zip(whole, (3, 5), strict=True)
+    ]
+    page = page_of(pages.write(tmp_path / "kept.html", Reading(tuple(kept))), "view=heads&layer=1&head=2")
+    assert [one.strip() for one in page.get_by_role("grid").get_by_role("rowheader").all_inner_texts()] == ["L3", "L5"]
+    expect(page.locator(".head-told")).to_contain_text("Layer 5, head 2")
+    stages = page_of(tmp_path / "kept.html", "view=stages&layer=1&head=2")
+    assert stages.locator(".fields select").first.locator("option").all_inner_texts() == ["Layer 3", "Layer 5"]
 
 
 # the grid -----------------------------------------------------------------------------------------
@@ -275,7 +291,7 @@ def test_the_first_token_hidden_is_said_and_shared_out_anew(made, page_of, pixel
     assert float(page.locator(".telling .digits").inner_text().split()[-1]) == pytest.approx(
         w[3] / (1 - w[0]), rel=1e-4
     )
-    page.wait_for_timeout(100)
+    rest(page, 100)
     assert pixels(page, ".plot canvas", first_column)[0][3] == 0  # grey: nobody may read it now
     page.get_by_label("Hide the first token and renormalise").uncheck()
     assert float(page.locator(".telling .digits").inner_text().split()[-1]) == pytest.approx(w[3], rel=1e-5)
@@ -289,7 +305,7 @@ def test_colour_scales_differ_and_are_told(made, page_of):
         page.get_by_label("Colour scale").select_option(mapping)
         expect(page.locator(".legend")).to_contain_text(said)
         expect(page.locator(".legend")).to_contain_text("Largest in view: 1.")
-        page.wait_for_timeout(80)
+        rest(page, 80)
         seen.add(page.evaluate("document.querySelector('.plot canvas').toDataURL()"))
     assert len(seen) == 4
 

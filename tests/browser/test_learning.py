@@ -8,14 +8,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import jumok
+from jumok.explanation.gradient import StepExplanation, explain_step
 from jumok.history import History
+from jumok.path.gradients import Gradients
 from jumok.picture.learned import Run
 from jumok.trace import Trace
-from jumok.words import number
+from jumok.words import number, shown
+from page_clock import rest
 from python_host import PythonHost
 from small_runs import STEPS, history
 
@@ -24,6 +28,8 @@ EMERGED = {
     "without_layer": [0.9, 0.15], "reads": [[0.2, 0.1], [0.9, 0.3]], "baseline": 0.3, "baselines": None, "carrier": [1, 0],
     "shared": False, "left": None, "roles": {}, "appeared": 5, "rise": [2, 10], "compared": None,
 }  # fmt: skip
+SCRIPT = "</script><script>globalThis.executed = true</script>"
+ODD = ("한글", "👩‍🚀", "שלום", "مرحبا", "\u202e뒤집힘", SCRIPT, "", " ", "\x00")
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e은행"
 
 
@@ -58,7 +64,7 @@ def texts(trace: Trace, stage: str = "weights", head: int = 0) -> list[list[str]
 
 def at_rest(page: Page) -> None:
     """All tables follow, those out of sight too, once the slider rests."""
-    page.wait_for_timeout(300)
+    rest(page, 300)
 
 
 def stopped(page: Page) -> None:
@@ -120,9 +126,38 @@ def test_the_moment_of_change_is_the_measured_one(page: Page) -> None:
     expect(slider(page)).to_have_attribute("aria-valuetext", re.compile("^step 5 "))
 
 
+def test_a_button_at_the_end_of_the_slider_keeps_the_focus(page: Page) -> None:
+    for name, key in (("Previous snapshot", "Home"), ("Next snapshot", "End")):
+        slider(page).press(key)
+        button = page.get_by_role("button", name=name)
+        expect(button).to_be_disabled()
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(button).to_be_focused()
+        expect(button).to_be_disabled()
+
+
 def test_without_a_measured_moment_it_is_the_steepest_rise(whole: History, page_of: Callable, tmp_path: Path) -> None:
     page = page_of(saved(whole, tmp_path))
     expect(page.get_by_role("button", name="Moment of change (20)")).to_be_visible()
+
+
+def test_where_nothing_came_of_it_there_is_no_moment_of_change(
+    whole: History, page_of: Callable, tmp_path: Path
+) -> None:
+    page = page_of(saved(Run(whole, EMERGED | {"appeared": None, "rise": None}), tmp_path))
+    expect(page.get_by_role("button", name="Next snapshot")).to_be_visible()
+    expect(page.get_by_role("button", name="Moment of change")).to_have_count(0)
+
+
+def test_the_loss_of_a_step_is_that_of_its_batch_and_after_the_last_it_says_which(page: Page, whole: History) -> None:
+    expect(legend(page, "Loss")).to_have_text(number(float(whole.loss[19])))
+    expect(page.locator(".learning .legend li").first).to_contain_text("(step 19)")
+    slider(page).press("ArrowLeft")
+    expect(legend(page, "Loss")).to_have_text(number(float(whole.loss[10])))
+    expect(page.locator(".learning .legend li").first).not_to_contain_text("(step")
+    slider(page).press("Home")
+    expect(legend(page, "Loss")).to_have_text(number(float(whole.loss[0])))
 
 
 def test_pressing_a_curve_moves_the_slider_to_the_nearest_snapshot(page: Page) -> None:
@@ -173,6 +208,34 @@ def test_where_motion_is_unwelcome_it_plays_slowly(whole: History, page_of: Call
     expect(slider(page)).to_have_attribute("aria-valuetext", re.compile("^step 1 "))
 
 
+@pytest.mark.parametrize(("view", "part"), [("stages", 'table[data-stage="output"]'), ("heads", ".follow table")])
+def test_what_is_out_of_sight_waits_until_the_slider_rests(
+    whole: History, page_of: Callable, tmp_path: Path, view: str, part: str
+) -> None:
+    page = page_of(saved(Run(whole, EMERGED), tmp_path), f"view={view}")
+    table = page.locator(part)
+    expect(table).not_to_be_in_viewport()
+    before = table.inner_text()
+    stopped(page)
+    slider(page).press("ArrowLeft")
+    expect(legend(page, "Loss")).to_have_text(number(float(whole.loss[10])))
+    assert table.inner_text() == before
+    page.clock.run_for(300)
+    assert table.inner_text() != before
+
+
+def test_the_panel_waits_too_while_it_is_out_of_sight(page: Page, whole: History) -> None:
+    page.locator('table[data-stage="output"]').scroll_into_view_if_needed()
+    expect(page.locator(".learning .plots")).not_to_be_in_viewport()
+    before = legend(page, "Loss").inner_text()
+    stopped(page)
+    slider(page).press("ArrowLeft")
+    expect(slider(page)).to_have_attribute("aria-valuetext", re.compile("^step 10 "))
+    assert legend(page, "Loss").inner_text() == before
+    page.clock.run_for(300)
+    expect(legend(page, "Loss")).to_have_text(number(float(whole.loss[10])))
+
+
 # what else is chosen ------------------------------------------------------------------------------
 
 
@@ -203,6 +266,8 @@ def test_the_moment_in_a_link_that_is_between_snapshots_shows_the_one_before(
 ) -> None:
     page = page_of(saved(Run(whole, EMERGED), tmp_path), "step=7")
     assert cells(page) == texts(whole.trace(7, 0, 1)) == texts(whole.trace(5, 0, 1))
+    expect(slider(page)).to_have_attribute("aria-valuetext", re.compile("^step 5 of 20, "))
+    expect(legend(page, "Loss")).to_have_text(number(float(whole.loss[5])))
 
 
 def test_what_changed_since_the_snapshot_before_is_marked(page: Page, whole: History) -> None:
@@ -239,6 +304,126 @@ def test_a_matrix_is_painted_with_its_signs(page: Page, whole: History, pixels: 
         assert (red > blue) == (w_q.ravel()[at] > 0)
 
 
+# why a weight moves ---------------------------------------------------------------------------------
+
+
+def why(page: Page) -> Locator:
+    return page.locator(".learning .why")
+
+
+def table(page: Page) -> list[list[str]]:
+    return [row.locator("th, td").all_inner_texts() for row in why(page).locator("tbody tr, tfoot tr").all()]
+
+
+def facts(explanation: StepExplanation) -> dict[str, dict[str, Any]]:
+    """Of Python's explanation of a step: kind → its data; of several matrices that moved, by their names."""
+    return {
+        fact.data["matrix"].lower() if fact.kind == "moved" else fact.kind: dict(fact.data)
+        for fact in explanation.facts
+    }
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_entry_that_moved_most_is_told_in_pythons_own_sentence(
+    whole: History, page_of: Callable, tmp_path: Path, lang: str
+) -> None:
+    page = page_of(saved(Run(whole, EMERGED), tmp_path, lang), "step=1")
+    for matrix in ("w_q", "w_k", "w_v"):
+        why(page).get_by_label(re.compile("Matrix|행렬")).select_option(matrix)
+        told = explain_step(whole, 1, layer=1)
+        said = next(
+            told.sentence(fact, lang)
+            for fact in told.facts
+            if fact.kind == "moved" and fact.data["matrix"] == matrix.upper()
+        )
+        expect(why(page).locator("p").nth(1)).to_have_text(said)
+
+
+def test_its_gradient_is_the_sum_of_what_the_tokens_add(page: Page, whole: History) -> None:
+    slider(page).press("Home")
+    at_rest(page)
+    trace = whole.trace(0, 0, 1)
+    found = Gradients(trace.steps, whole.probes[0].arrays[1]["gradient"][0])
+    change = np.diff(whole.layers[1].weights["w_q"][:2], axis=0)[0]
+    row, column = np.unravel_index(int(np.abs(change).argmax()), change.shape)
+    head, inside = divmod(int(column), trace.d_head)
+    x, slopes = trace.x[:, row], found.q[head, :, inside]
+    order = [int(at) for at in np.argsort(-np.abs(x * slopes), kind="stable") if x[at] * slopes[at]]
+    expected = [
+        [f"#{at} {trace.tokens[at].text}", *(number(float(value)) for value in (x[at], slopes[at], x[at] * slopes[at]))]
+        for at in order[:5]
+    ]
+    *terms, total = table(page)
+    assert terms[: len(expected)] == expected
+    assert total == ["sum: dL/dW_Q here", number(float((x * slopes).sum()))]
+
+
+@pytest.mark.parametrize("matrix", ["w_q", "w_k", "w_v"])
+def test_the_entry_with_the_largest_gradient_is_pythons(page: Page, whole: History, matrix: str) -> None:
+    slider(page).press("Home")
+    why(page).get_by_label("Matrix").select_option(matrix)
+    why(page).get_by_label("Entry").select_option("steepest")
+    at_rest(page)
+    fact = facts(explain_step(whole, 0, layer=1))[f"matrix.{matrix[2]}"]
+    head = why(page).locator("thead th").all_inner_texts()
+    assert head[1] == f"x, dim {fact['row'] + 1}"
+    assert head[2] == f"dL/d{matrix[2]}, head {fact['head']}, column {fact['column']}"
+    numbers = [number(fact[name]) for name in ("x", "d", "product")]
+    assert table(page)[0][1:] == numbers
+    whole_sum = fact["product"] if fact["rest"] is None else fact["rest"][1]["whole"]
+    assert table(page)[-1][1] == number(whole_sum)
+
+
+def test_plain_gradient_descent_is_told_where_it_was_that(page_of: Callable, tmp_path: Path) -> None:
+    student = jumok.learn("student", steps=3)
+    page = page_of(saved(student, tmp_path), "step=1")
+    fact = facts(explain_step(student.history, 1))["moved.plain"]
+    gradient = number(fact["gradient"])
+    expect(why(page)).to_contain_text(f"{gradient})" if gradient.startswith("-") else gradient)
+    expect(why(page)).to_contain_text("plain gradient descent")
+    slider(page).press("End")
+    expect(why(page)).to_contain_text("This is the last snapshot")
+    expect(why(page)).not_to_contain_text("plain gradient descent")
+
+
+def test_another_way_to_step_is_not_called_plain(page: Page) -> None:
+    slider(page).press("Home")
+    expect(why(page)).to_contain_text("an optimizer such as Adam")
+    expect(why(page)).not_to_contain_text("plain gradient descent")
+
+
+def test_between_snapshots_it_says_over_how_many_steps(page: Page) -> None:
+    slider(page).press("End")
+    slider(page).press("ArrowLeft")
+    expect(why(page)).to_contain_text("That is over 10 steps, until the next snapshot (step 20).")
+
+
+def test_the_explained_entry_is_marked_in_its_matrix(page: Page, whole: History) -> None:
+    slider(page).press("Home")
+    at_rest(page)
+    change = np.abs(np.diff(whole.layers[1].weights["w_q"][:2], axis=0)[0])
+    row, column = divmod(int(change.argmax()), change.shape[1])
+    spot, canvas = (
+        page.locator(".maps .spot").bounding_box(),
+        page.locator(".maps figure:nth-of-type(2) canvas").bounding_box(),
+    )
+    assert spot is not None
+    assert canvas is not None
+    shares = (
+        (spot["x"] + spot["width"] / 2 - canvas["x"]) / canvas["width"],
+        (spot["y"] + spot["height"] / 2 - canvas["y"]) / canvas["height"],
+    )
+    assert shares == pytest.approx(((column + 0.5) / change.shape[1], (row + 0.5) / change.shape[0]), abs=0.02)
+
+
+def test_a_run_without_gradients_does_not_speak_of_them(whole: History, page_of: Callable, tmp_path: Path) -> None:
+    probes = tuple(
+        dataclasses.replace(probe, arrays=tuple({"x": of["x"]} for of in probe.arrays)) for probe in whole.probes
+    )
+    page = page_of(saved(dataclasses.replace(whole, probes=probes), tmp_path))
+    expect(why(page)).to_have_count(0)
+
+
 # what is said -------------------------------------------------------------------------------------
 
 
@@ -273,6 +458,29 @@ def test_no_token_becomes_markup(page_of: Callable, tmp_path: Path) -> None:
     page = page_of(saved(history(sentences=((HOSTILE, "b"),), n_layers=1), tmp_path))
     assert page.locator("img").count() == 0
     assert "\u202e" not in page.locator(".learning").inner_text()
+
+
+@pytest.mark.parametrize("view", ["stages", "heads", "map"])
+def test_odd_tokens_are_shown_as_they_are_everywhere(page_of: Callable, tmp_path: Path, view: str) -> None:
+    made = history(sentences=(ODD, ODD[::-1]), n_layers=1)
+    page = page_of(saved(made, tmp_path), f"view={view}")
+    options = page.get_by_label("Sentence that is looked at").locator("option").all_inner_texts()
+    assert options[0] == f"{' '.join(map(shown, ODD))} → cat"
+    for _ in STEPS:
+        slider(page).press("ArrowLeft")
+        named = why(page).locator("tbody th bdi").all_inner_texts()
+        assert set(named) <= set(map(shown, ODD))
+    assert page.locator("script[src], img, iframe").count() == 0
+    assert page.evaluate("() => globalThis.executed") is None
+
+
+def test_a_task_and_settings_of_a_stranger_are_text(page_of: Callable, tmp_path: Path) -> None:
+    task = {"name": SCRIPT, "title": {"en": SCRIPT, "ko": SCRIPT}, "about": {"en": SCRIPT, "ko": SCRIPT}}
+    a = dataclasses.replace(history(), task=task, settings={"seed": SCRIPT})
+    b = dataclasses.replace(a, settings={"seed": ""})
+    page = page_of(saved(jumok.compare(a, b), tmp_path))
+    assert page.evaluate("() => globalThis.executed") is None
+    expect(page.locator(".learning h2").first).to_have_text(f"A: seed {SCRIPT}")
 
 
 # two beside each other ----------------------------------------------------------------------------
@@ -322,10 +530,10 @@ def test_the_slider_stays_in_sight(page: Page) -> None:
 
 
 @pytest.fixture
-def python_host(browser: Browser, tmp_path: Path) -> Iterator[PythonHost]:
-    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+def python_host(contexts: Any, tmp_path: Path) -> Iterator[PythonHost]:
+    page = contexts.page(viewport={"width": 1440, "height": 900})
     yield PythonHost(page, tmp_path)
-    page.context.close()
+    contexts.leave(page)
 
 
 def test_in_a_notebook_it_is_the_same_page(python_host: PythonHost, whole: History) -> None:

@@ -13,6 +13,7 @@ import readings
 from jumok import Reading
 from jumok.picture import page as pages
 from jumok.words import number, percent
+from page_clock import rest
 
 MIB = 2**20
 
@@ -40,7 +41,7 @@ def painted(page: Page, how: str = "exact") -> None:
 
 def window(page: Page) -> list[float] | None:
     """row, rows, column, columns as the address has them once it is written; None for the whole."""
-    page.wait_for_timeout(350)
+    rest(page, 350)
     found = re.search(r"window=([^&]+)", page.evaluate("decodeURIComponent(location.hash)"))
     return [float(part) for part in found[1].split(",")] if found else None
 

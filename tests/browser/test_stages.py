@@ -571,6 +571,10 @@ def test_the_walk_says_each_stage_and_marks_the_formula(open_stages):
         stages.page.keyboard.press("]")
     assert seen == ["x", "q", "k", "v", "scores", "scaled", "allowed", "weights", "weighted_values", "mixed"]
     expect(stages.button("Next stage")).to_be_disabled()
+    stages.button("Next stage").focus()
+    stages.page.keyboard.press("Enter")
+    expect(stages.button("Next stage")).to_be_focused()
+    assert stages.active == "mixed"
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])

@@ -24,10 +24,15 @@ export function openDocument(
     title: page?.title ?? null,
     storage: page?.storage ?? "exact",
     facts: page?.layers ?? orDamaged(() => ofLayer.map(sizesOf)),
+    numbers: numbersOf(record.layers.map(({ source }) => source.layer)),
     atlas: page?.atlas ?? null,
     tokens: (layer) => rows[record.layers[layer].tokens],
     layer: keeping((at) => (bytes === null ? ask(at).then((view) => build(at, view)) : build(at, bytes))),
   };
+}
+
+function numbersOf(said: readonly (number | null | undefined)[]): readonly number[] | null {
+  return said.every((n, at) => typeof n === "number" && n > (at > 0 ? said[at - 1]! : -1)) ? (said as number[]) : null;
 }
 
 function orDamaged<T>(make: () => T): T {

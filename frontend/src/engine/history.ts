@@ -2,6 +2,7 @@
 
 import { projected } from "./chain";
 import { ruleOf, type Described } from "./described";
+import type { Upstream } from "./gradients";
 import type { Document, Heads, Label, Layer, LayerFacts, Numbers, PerHead, Rule, Source, Table, Token } from "./record";
 import { Damaged, Tensors, type Entry } from "./tensors";
 
@@ -35,6 +36,14 @@ export interface Emerged {
   readonly appeared: number | null;
 }
 
+/** The entry of a matrix that moved most until the next snapshot, in the run's own numbers. */
+export interface Move {
+  readonly row: number;
+  readonly column: number;
+  readonly before: number;
+  readonly after: number;
+}
+
 export interface Section {
   readonly name: string;
   readonly title: string;
@@ -64,6 +73,11 @@ export interface History {
   readonly weight: (layer: number, matrix: Matrix, snapshot: number) => Table | null;
   /** What all layers did with one probe at one snapshot. */
   readonly at: (snapshot: number, probe: number) => Document;
+  /** The gradient of the loss on one probe, where it reaches a layer; null where it was not kept. */
+  readonly upstream: (layer: number, probe: number, snapshot: number) => Upstream | null;
+  /** null after the last snapshot, and where the matrix was not kept. */
+  readonly moved: (layer: number, matrix: Matrix, snapshot: number) => Move | null;
+  readonly learningRate: number | null;
 }
 
 interface Plain {
@@ -81,6 +95,7 @@ interface Plain {
   }[];
   readonly baselines: Readonly<Record<string, number>>;
   readonly task: { readonly name?: string; readonly title?: Texts };
+  readonly settings: { readonly learning_rate?: unknown };
 }
 
 interface Page {
@@ -132,6 +147,9 @@ export function openHistory(header: string, bytes: DataView): History {
     error: page.error,
     weight,
     at: (snapshot, probe) => documentAt(plain, page, probes[probe], snapshot, headsAt),
+    upstream: (layer, probe, snapshot) => upstreamOf(probes[probe].layers[layer], snapshot, plain.layers[layer].n_heads),
+    moved: (layer, matrix, snapshot) => arrays.move(`moves.${layer}.${matrix}`, snapshot),
+    learningRate: typeof plain.settings.learning_rate === "number" ? plain.settings.learning_rate : null,
   };
 }
 
@@ -150,6 +168,11 @@ class Arrays {
   cube(name: string): PerHead | null {
     if (!this.entries.has(name)) return null;
     return this.entries.has(`${name}.scale`) ? this.#tensors.rounded(name) : this.#tensors.perHead(name);
+  }
+
+  move(name: string, snapshot: number): Move | null {
+    const [row, column, before, after] = this.floats(name)?.subarray(4 * snapshot, 4 * snapshot + 4) ?? [];
+    return after === undefined ? null : { row, column, before, after };
   }
 
   /** The names below a prefix, without it. */
@@ -185,6 +208,9 @@ class Moving implements Probe {
     readonly x: PerHead | null;
     /** (snapshot · head, token, width); null where they are made from x */
     readonly qkv: readonly (PerHead | null)[];
+    /** (snapshot, query, d_out), or (snapshot · head, query, key) */
+    readonly gradient: PerHead | null;
+    readonly weightsGradient: PerHead | null;
   }[];
 
   constructor(said: Plain["probes"][number], labels: readonly Label[], arrays: Arrays, prefix: string) {
@@ -196,6 +222,8 @@ class Moving implements Probe {
       rules: arrays.rules(rules, `${prefix}${at}.`),
       x: arrays.cube(`${prefix}${at}.x`),
       qkv: ["q", "k", "v"].map((name) => arrays.cube(`${prefix}${at}.${name}`)),
+      gradient: arrays.cube(`${prefix}${at}.gradient`),
+      weightsGradient: arrays.cube(`${prefix}${at}.weights_gradient`),
     }));
   }
 }
@@ -260,6 +288,12 @@ function layerAt(plain: Plain, probe: Moving, at: number, snapshot: number, head
     lse: null,
     exact: true,
   };
+}
+
+/** Where both were kept the output's is the one that reaches the values too. */
+function upstreamOf({ gradient, weightsGradient }: Moving["layers"][number], snapshot: number, heads: number): Upstream | null {
+  if (gradient !== null) return { output: tableOf(gradient, snapshot), weights: null };
+  return weightsGradient && { output: null, weights: partOf(weightsGradient, snapshot * heads, heads) };
 }
 
 /** Some of the heads, from one on. */

@@ -158,6 +158,8 @@ export interface Document {
   readonly title: Readonly<Record<string, string>> | null;
   readonly storage: "exact" | "int16";
   readonly facts: readonly LayerFacts[];
+  /** What the program calls each layer, where only some were kept (src/jumok/layer_numbers.py). */
+  readonly numbers?: readonly number[] | null;
   readonly atlas: Atlas | null;
   readonly tokens: (layer: number) => readonly Token[];
   /** The layer itself: at once where its bytes are here, else when they come. Kept once brought. */

@@ -74,7 +74,7 @@ export function percent(value: number): string {
 }
 
 /** As toFixed, but a number exactly half-way goes to the even digit, as in Python: 0.0625 → 0.062. */
-function fixed(value: number, digits: number): string {
+export function fixed(value: number, digits: number): string {
   const halves = value * 2 ** (digits + 1); // whole and odd only where value · 10^digits ends in exactly .5
   const text = value.toFixed(digits);
   return Number.isInteger(halves) && halves % 2 !== 0 ? toEven(text) : text;

@@ -62,7 +62,8 @@ function bytesOf(page: Document, document: number, layer: number | null): DataVi
 
 type Decoder = { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
 
-function decoded(base64: string): Uint8Array<ArrayBuffer> {
+/** The bytes of a text in base64. */
+export function decoded(base64: string): Uint8Array<ArrayBuffer> {
   const { fromBase64 } = Uint8Array as Decoder;
   if (fromBase64 !== undefined) return fromBase64.call(Uint8Array, base64);
   const letters = atob(base64);

@@ -139,13 +139,13 @@ function Editing({ session }: { session: Session }): JSX.Element | null {
     <div class="choices editing" role="group" aria-label={say(FRAME, "editing", lang)}>
       {sheet !== null && (
         <>
-          <button type="button" disabled={!desk.past.value.length} onClick={() => desk.undo()}>
+          <button type="button" aria-disabled={!desk.past.value.length} onClick={() => desk.undo()}>
             {say(FRAME, "undo", lang)}
           </button>
-          <button type="button" disabled={!desk.future.value.length} onClick={() => desk.redo()}>
+          <button type="button" aria-disabled={!desk.future.value.length} onClick={() => desk.redo()}>
             {say(FRAME, "redo", lang)}
           </button>
-          <button type="button" disabled={sheet === desk.original} onClick={() => desk.reset()}>
+          <button type="button" aria-disabled={sheet === desk.original} onClick={() => desk.reset()}>
             {say(FRAME, "reset", lang)}
           </button>
           <button type="button" onClick={() => copy(toYaml(sheet), "filed")}>

@@ -65,7 +65,7 @@ function Change({ session, change, go }: { session: Session; change: HeadChange;
   };
   return (
     <tr class={isChosen ? "chosen" : ""} aria-current={isChosen ? "true" : undefined}>
-      <td>{layer}</td>
+      <td>{session.desk.value.number(layer)}</td>
       <td>{head}</td>
       <td class="bar" style={{ "--share": distance ?? 0 }}>
         {distance === null ? say(COMPARE, "none", lang) : number(distance)}

@@ -31,7 +31,7 @@ export function CutPanel({ session }: { session: Session }): JSX.Element | null 
         {here.length === 0 && <p>{say(CUTS, "none", lang)}</p>}
       </div>
       {cuts.isLive && <Asking session={session} cell={cell} />}
-      {!cuts.isLive && here.length === 0 && <How cell={cell} number={numberOf(session)} lang={lang} />}
+      {!cuts.isLive && here.length === 0 && <How cell={cell} number={session.desk.value.number(session.choice.layer.value)} lang={lang} />}
     </details>
   );
 }
@@ -105,11 +105,6 @@ function Table({ caption, heads, rows, lang }: TableGiven): JSX.Element {
 }
 
 // how to know it -----------------------------------------------------------------------------------
-
-/** What Python calls the layer: where only some were kept, their own numbers in the program. */
-function numberOf({ layer, choice }: Session): number {
-  return layer.value?.source.layer ?? choice.layer.value;
-}
 
 function How({ cell, number: layer, lang }: { cell: Cell; number: number; lang: Lang }): JSX.Element {
   const { head, query, key } = cell;

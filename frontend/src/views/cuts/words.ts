@@ -2,7 +2,7 @@
 import type { Words } from "../../words";
 
 export const CUTS: Words = {
-  title: ["What the model does without it", "이것이 없으면 모델은"],
+  title: ["What the model does without it", "끊었을 때 달라지는 것"],
   next: ["Next token after #{position} {token}", "#{position} {token} 다음에 올 토큰"],
   word: ["Token at #{position} {token}", "#{position} {token} 자리에 올 토큰"],
   moved: [

@@ -28,7 +28,7 @@ export function Follow({ session, layer }: { session: Session; layer: Layer }): 
           <Stages session={session} layer={layer} />
         </table>
       </div>
-      {layer.v === null && <p class="quiet">{say(HEADS, "no_values", lang, { layer: at.value })}</p>}
+      {layer.v === null && <p class="quiet">{say(HEADS, "no_values", lang, { layer: session.desk.value.number(at.value) })}</p>}
       {session.firstHidden.value && <p class="not-the-models">{say(HEADS, "first_values", lang)}</p>}
       {layer.k.heads < layer.q.heads && (
         <p class="quiet">{say(HEADS, "shared", lang, { kv: kvHeadOf(layer, head.value), n: layer.k.heads })}</p>

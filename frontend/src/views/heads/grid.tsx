@@ -7,10 +7,9 @@ import { number, percent } from "../../explanation/words";
 import type { Session } from "../../state";
 import { say } from "../../words";
 import { factsOf, MEASURES, ordered, ORDERS, type HeadFacts, type Measure, type Order } from "./facts";
+import { moved } from "./moved";
 import { useThumbnails } from "./thumbnails";
 import { HEADS } from "./words";
-
-const PAGE_ROWS = 5;
 
 interface Filter {
   readonly measure: Measure | null;
@@ -41,7 +40,7 @@ export function HeadGrid({ session, children }: { session: Session; children: Co
         matches={matches}
         tell={(one) => (told.value = one)}
       />
-      <p class="head-told">{facts(now, lang)}</p>
+      <p class="head-told">{facts(now, session)}</p>
       {children}
       <p class="quiet">{say(HEADS, "thumbnails", lang)}</p>
     </section>
@@ -49,7 +48,8 @@ export function HeadGrid({ session, children }: { session: Session; children: Co
 }
 
 /** "Layer 3, head 5: mean entropy 1.2, first token 41.0%, previous token 3.1%" */
-function facts({ layer, head, entropy, first, previous }: HeadFacts, lang: Lang): string {
+function facts({ layer: at, head, entropy, first, previous }: HeadFacts, { desk, choice }: Session): string {
+  const [lang, layer] = [choice.lang.value, desk.value.number(at)];
   if (Number.isNaN(entropy)) return say(HEADS, "head", lang, { layer, head });
   const said = { entropy: number(entropy), first: percent(first), previous: percent(previous) };
   return say(HEADS, "named", lang, { layer, head, ...said });
@@ -142,7 +142,7 @@ function Cells({ session, heads, byPlace, matches, tell }: CellsGiven): JSX.Elem
   const stop = focused.value ?? Math.max(0, heads.findIndex((one) => isChosen(session, one)));
   useThumbnails(canvas, session.desk.value, heads, columns);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const to = moved(event, stop, rows);
+    const to = moved(event, stop, rows.map((row) => row.length));
     if (to === null) return;
     event.preventDefault();
     grid.current!.querySelector<HTMLElement>(`[data-at="${to}"]`)!.focus();
@@ -164,7 +164,7 @@ function Cells({ session, heads, byPlace, matches, tell }: CellsGiven): JSX.Elem
         {rows.map((row, down) => (
           <div key={down} class="head-row" role="row">
             <span class="number" role="rowheader">
-              {byPlace ? say(HEADS, "layer_short", lang, { layer: row[0].one.layer }) : `${row[0].at + 1}–`}
+              {byPlace ? say(HEADS, "layer_short", lang, { layer: session.desk.value.number(row[0].one.layer) }) : `${row[0].at + 1}–`}
             </span>
             {row.map(({ one, at }) => <HeadCell key={at} {...cell} one={one} at={at} isStop={at === stop} />)}
           </div>
@@ -185,7 +185,7 @@ interface HeadCellGiven extends Omit<CellsGiven, "heads"> {
 function HeadCell({ session, byPlace, matches, tell, focus, one, at, isStop }: HeadCellGiven): JSX.Element {
   const lang = session.choice.lang.value;
   const { layer, head } = one;
-  const name = facts(one, lang);
+  const name = facts(one, session);
   const isIn = matches(one);
   return (
     <button
@@ -200,7 +200,7 @@ function HeadCell({ session, byPlace, matches, tell, focus, one, at, isStop }: H
       onFocus={() => focus(one, at)}
       onPointerEnter={() => tell(one)}
     >
-      {!byPlace && <span class="where">{say(HEADS, "place_short", lang, { layer, head })}</span>}
+      {!byPlace && <span class="where">{say(HEADS, "place_short", lang, { layer: session.desk.value.number(layer), head })}</span>}
     </button>
   );
 }
@@ -228,24 +228,4 @@ function rowsOf(heads: readonly HeadFacts[], byPlace: boolean, columns: number):
     (rows[row] ??= []).push({ one, at });
   });
   return rows;
-}
-
-/** Where a key leads in the grid; null where it is no key of it, or leads out of it. */
-function moved(event: KeyboardEvent, from: number, rows: readonly Row[]): number | null {
-  const down = rows.findIndex((row) => row.some(({ at }) => at === from));
-  const across = rows[down].findIndex(({ at }) => at === from);
-  const at = (row: number, column: number): number | null => rows[row]?.[column]?.at ?? null;
-  const last = rows.length - 1;
-  const moves: Record<string, () => number | null> = {
-    ArrowLeft: () => at(down, across - 1),
-    ArrowRight: () => at(down, across + 1),
-    ArrowUp: () => at(down - 1, across),
-    ArrowDown: () => at(down + 1, across),
-    Home: () => at(event.ctrlKey ? 0 : down, 0),
-    End: () => (event.ctrlKey ? at(last, rows[last].length - 1) : at(down, rows[down].length - 1)),
-    PageUp: () => at(Math.max(0, down - PAGE_ROWS), across),
-    PageDown: () => at(Math.min(last, down + PAGE_ROWS), across),
-  };
-  const isModified = event.altKey || event.metaKey || (event.ctrlKey && !["Home", "End"].includes(event.key));
-  return isModified ? null : (moves[event.key]?.() ?? null);
 }

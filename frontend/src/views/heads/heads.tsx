@@ -54,6 +54,7 @@ export function HeadsView({ session }: { session: Session }): JSX.Element {
 }
 
 function OneHead({ session, layer }: { session: Session; layer: Layer }): JSX.Element {
+  const seen = useSeen(session, layer);
   return (
     <>
       <QueryPicker session={session} layer={layer} />
@@ -61,13 +62,22 @@ function OneHead({ session, layer }: { session: Session; layer: Layer }): JSX.El
         <Heat session={session} layer={layer} />
         <div class="beside">
           <CutPanel session={session} />
-          <Arrows session={session} layer={layer} />
-          <TopKeys session={session} layer={layer} />
+          <Arrows session={session} layer={seen("arrows")} />
+          <TopKeys session={session} layer={seen("top-keys")} />
         </div>
-        <Follow session={session} layer={layer} />
+        <Follow session={session} layer={seen("follow")} />
       </div>
     </>
   );
+}
+
+/** The layer as a part shows it: out of sight, the last of these tokens that was seen there. */
+function useSeen(session: Session, layer: Layer): (part: string) => Layer {
+  const { current: last } = useRef<Record<string, Layer>>({});
+  return (part) => {
+    const isKept = session.unseen.value.has(part) && last[part]?.tokens === layer.tokens && last[part].source.layer === layer.source.layer;
+    return isKept ? last[part] : (last[part] = layer);
+  };
 }
 
 function Heat({ session, layer }: { session: Session; layer: Layer }): JSX.Element {

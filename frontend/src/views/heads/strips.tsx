@@ -96,7 +96,8 @@ function StripButton({ session, strip, isChosen, isStop }: StripGiven): JSX.Elem
   useEffect(() => paint(canvas.current!, strip.pixels), [strip.pixels]);
   const keys = session.desk.value.layer(strip.layer);
   const place = { layer: strip.layer, head: strip.head };
-  const name = say(HEADS, "head", lang, place);
+  const named = { layer: session.desk.value.number(strip.layer), head: strip.head };
+  const name = say(HEADS, "head", lang, named);
   const { most } = strip;
   const token = keys && most ? nameOf((keys.keyTokens ?? keys.tokens)[most.key]) : "";
   const label = most
@@ -112,7 +113,7 @@ function StripButton({ session, strip, isChosen, isStop }: StripGiven): JSX.Elem
       tabIndex={isStop ? 0 : -1}
       onClick={() => session.choose(place)}
     >
-      <span class="where">{say(HEADS, "place_short", lang, place)}</span>
+      <span class="where">{say(HEADS, "place_short", lang, named)}</span>
       <canvas ref={canvas} aria-hidden="true" />
     </button>
   );

@@ -1,4 +1,5 @@
 /** Curves as paths: what is drawn of a number at every step, or at every snapshot. */
+import { snapshotAt } from "../../engine/history";
 import type { Numbers } from "../../engine/record";
 
 /** The drawing is this wide and this high, whatever the screen makes of it. */
@@ -43,7 +44,9 @@ export function pathOf({ values, steps }: Curve, axis: Axis, low: number, high: 
     [least, most] = [Infinity, -Infinity];
   };
   for (let at = 0; at < values.length; at += 1) {
-    const x = Math.round(WIDTH * axis(steps === null ? at : steps[at]));
+    const share = axis(steps === null ? at : steps[at]);
+    if (share > 1) break; // a run that was stopped has losses beyond its last snapshot
+    const x = Math.round(WIDTH * share);
     if (x !== column || Number.isNaN(values[at])) flush();
     column = x;
     if (Number.isNaN(values[at])) isGap = true;
@@ -53,11 +56,11 @@ export function pathOf({ values, steps }: Curve, axis: Axis, low: number, high: 
   return parts.join("");
 }
 
-/** The value at a step: of a curve of snapshots the last one not after it, of a curve of steps its own or the last. */
-export function valueAt({ values, steps }: Curve, step: number): number {
-  if (values.length === 0) return NaN;
-  const at = steps === null ? Math.min(step, values.length - 1) : steps.findLastIndex((one) => one <= step);
-  return values[Math.max(0, at)];
+/** A value, and the step that it is of: of a curve of snapshots the last one not after it, of a curve of steps its own or the last. */
+export function valueAt({ values, steps }: Curve, step: number): { readonly value: number; readonly step: number } {
+  if (values.length === 0) return { value: NaN, step };
+  if (steps === null) return { value: values[Math.min(step, values.length - 1)], step: Math.min(step, values.length - 1) };
+  return { value: values[snapshotAt(steps, step)], step };
 }
 
 /** The largest of some numbers, 0 where there are none. */

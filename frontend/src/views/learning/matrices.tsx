@@ -3,11 +3,12 @@ import type { JSX } from "preact";
 import type { Signal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { MATRICES, type History, type Matrix } from "../../engine/history";
-import { rowOf } from "../../engine/path";
+import { rowOf, stageOf } from "../../engine/path";
 import type { Lang, Layer, Table } from "../../engine/record";
 import { differenceColour, weightColour, type Rgb } from "../../look/colours";
 import type { Session } from "../../state";
 import { nameOf } from "../tokens";
+import { Gradient, useWhy, type Asked } from "./gradient";
 import type { Side } from "./run";
 import { told } from "./words";
 
@@ -18,14 +19,34 @@ interface Given {
   readonly session: Session;
   readonly side: Side;
   readonly shows: Signal<Shows>;
+  readonly asked: Asked;
 }
 
-export function Matrices({ session, side, shows }: Given): JSX.Element | null {
-  const { history, snapshot } = side;
+/** Out of sight, what was seen last: the same nodes, which are not drawn again. */
+export function Matrices(given: Given): JSX.Element {
+  const { session, side } = given;
+  const last = useRef<JSX.Element | null>(null);
+  const layer = Math.min(session.choice.layer.value, side.desk.nLayers - 1);
+  const moment = { at: layer, layer: side.desk.layer(layer)!, snapshot: side.snapshot.value, probe: side.probe.value };
+  if (last.current === null || !session.unseen.value.has("matrices")) last.current = <Drawn {...given} {...moment} />;
+  return last.current;
+}
+
+/** What belongs together: a layer by its place and as it was at a snapshot, on a probe. */
+export interface Moment {
+  readonly at: number;
+  readonly layer: Layer;
+  readonly snapshot: number;
+  readonly probe: number;
+}
+
+function Drawn({ session, side, shows, asked, ...moment }: Given & Moment): JSX.Element {
+  const { history } = side;
+  const { at: layer, snapshot } = moment;
   const lang = session.choice.lang.value;
-  const layer = Math.min(session.choice.layer.value, history.layers.length - 1);
   const here = MATRICES.filter((matrix) => history.weight(layer, matrix, 0) !== null);
   const top = useMemo(() => topOf(history, layer, shows.value), [history, layer, shows.value]);
+  const why = useWhy(side, asked, moment);
   return (
     <section class="matrices">
       <h3>{told("matrices", lang, { layer })}</h3>
@@ -36,19 +57,21 @@ export function Matrices({ session, side, shows }: Given): JSX.Element | null {
         </select>
       </label>}
       <div class="maps">
-        <Attention session={session} side={side} lang={lang} />
+        <Attention session={session} {...moment} lang={lang} />
         {here.map((matrix) => (
           <Map
             key={matrix}
             name={matrix.toUpperCase()}
-            table={shownAt(history, layer, matrix, snapshot.value, shows.value)}
+            table={shownAt(history, layer, matrix, snapshot, shows.value)}
             top={top}
+            spot={why?.matrix === matrix ? why : null}
             what={told(shows.value, lang)}
             lang={lang}
           />
         ))}
       </div>
       {here.length > 0 && <p class="quiet">{told("scale", lang, { top })}</p>}
+      <Gradient side={side} asked={asked} why={why} step={history.steps[snapshot]} lang={lang} />
     </section>
   );
 }
@@ -86,30 +109,38 @@ interface MapGiven {
   readonly name: string;
   readonly table: Table;
   readonly top: number;
+  /** The entry that is explained. */
+  readonly spot: { readonly row: number; readonly column: number } | null;
   readonly what: string;
   readonly lang: Lang;
 }
 
-function Map({ name, table, top, what, lang }: MapGiven): JSX.Element {
+function Map({ name, table, top, spot, what, lang }: MapGiven): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const sizes = sizesOf(table);
   useLayoutEffect(() => paint(canvas.current!, table, (value) => differenceColour(top > 0 ? value / top : 0)), [table, top]);
   return (
     <figure>
       <figcaption><i>{name[0]}</i><sub>{name.slice(2)}</sub></figcaption>
-      <canvas
-        ref={canvas} role="img" width={table.columns} height={table.rows}
-        aria-label={told("matrix", lang, { name, what, rows: table.rows, columns: table.columns, ...sizes })}
-      />
+      <span class="map">
+        <canvas
+          ref={canvas} role="img" width={table.columns} height={table.rows}
+          aria-label={told("matrix", lang, { name, what, rows: table.rows, columns: table.columns, ...sizes })}
+        />
+        {spot && <span class="spot" style={placeOf(spot, table)} />}
+      </span>
       <span class="quiet">{told("norm", lang, sizes)}</span>
     </figure>
   );
 }
 
+function placeOf({ row, column }: { row: number; column: number }, { rows, columns }: Table): Record<string, string> {
+  return { left: `${(100 * (column + 0.5)) / columns}%`, top: `${(100 * (row + 0.5)) / rows}%` };
+}
+
 /** What these weights do now: the chosen head on the sentence that is looked at. */
-function Attention({ session: { choice }, side, lang }: Pick<Given, "session" | "side"> & { lang: Lang }): JSX.Element {
+function Attention({ session: { choice }, at, layer, lang }: Pick<Given, "session"> & Moment & { lang: Lang }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const layer = side.desk.layer(Math.min(choice.layer.value, side.desk.nLayers - 1))!;
   const head = Math.min(choice.head.value, layer.q.heads - 1);
   const [rows, columns] = [layer.q.rows, layer.k.rows];
   useLayoutEffect(() => paint(canvas.current!, weightsOf(layer, head), (weight) => (weight < 0 ? null : weightColour(Math.sqrt(weight)))), [layer, head]);
@@ -117,7 +148,7 @@ function Attention({ session: { choice }, side, lang }: Pick<Given, "session" | 
   const { weights } = rowOf(layer, head, query);
   const weight = weights.reduce((most, one) => Math.max(most, one));
   const key = nameOf((layer.keyTokens ?? layer.tokens)[weights.indexOf(weight)]);
-  const names = { layer: choice.layer.value, head, rows, columns, key, weight };
+  const names = { layer: at, head, rows, columns, key, weight };
   return (
     <figure>
       <figcaption>{told("attention", lang)}</figcaption>
@@ -129,19 +160,19 @@ function Attention({ session: { choice }, side, lang }: Pick<Given, "session" | 
 
 /** −1 where nothing may be read. */
 function weightsOf(layer: Layer, head: number): Table {
-  const rows = Array.from({ length: layer.q.rows }, (_, query) => {
-    const { weights, allowed } = rowOf(layer, head, query);
-    return [...weights].map((weight, key) => (allowed[key] ? weight : -1));
-  });
-  return { rows: rows.length, columns: layer.k.rows, values: Float64Array.from(rows.flat()) };
+  const [weights, allowed] = [stageOf(layer, "weights", head), stageOf(layer, "allowed", head)];
+  return { ...weights, values: weights.values.map((weight: number, at: number) => (allowed.values[at] ? weight : -1)) };
 }
 
 /** Without a colour the ground is seen. */
 function paint(canvas: HTMLCanvasElement, { rows, columns, values }: Table, colourOf: (value: number) => Rgb | null): void {
   const image = new ImageData(columns, rows);
+  const { data } = image;
   for (let at = 0; at < values.length; at += 1) {
     const colour = colourOf(values[at]);
-    if (colour !== null) image.data.set([...colour, 255], 4 * at);
+    if (colour === null) continue;
+    [data[4 * at], data[4 * at + 1], data[4 * at + 2]] = colour;
+    data[4 * at + 3] = 255;
   }
   canvas.getContext("2d")!.putImageData(image, 0, 0);
 }

@@ -1,13 +1,14 @@
 /** Above the views: the slider over training steps, the curves, the weights, and what emerged in sentences. */
 import type { JSX } from "preact";
 import { batch, useSignal, useSignalEffect, type Signal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { snapshotAt } from "../../engine/history";
-import type { Lang, Stage } from "../../engine/record";
+import type { Lang } from "../../engine/record";
 import { number, shown } from "../../explanation/words";
 import type { Session } from "../../state";
 import { valueAt } from "./curves";
 import css from "./learning.css";
+import type { Asked } from "./gradient";
 import { Matrices, type Shows } from "./matrices";
 import { Plots, topsOf } from "./plots";
 import { chooseProbe, type Runs, type Side } from "./run";
@@ -20,7 +21,7 @@ const CALM_SNAPSHOTS = 20;
 /** So long after the last step all tables follow, those out of sight too; so many pixels around the screen count as seen. */
 const REST_MS = 200;
 const MARGIN = 100;
-const NONE: ReadonlySet<Stage> = new Set();
+const NONE: ReadonlySet<string> = new Set();
 
 /** What is told at once; the rest when it is asked for. */
 const OPEN: ReadonlySet<string> = new Set(["emerged", "form"]);
@@ -32,21 +33,14 @@ interface Given {
 
 export function Panel({ session, runs }: Given): JSX.Element {
   const lang = session.choice.lang.value;
+  const isAlone = runs.sides.length === 1;
   const shows = useSignal<Shows>("now");
-  const isLog = useSignal(runs.moments[0].step < runs.steps.at(-1)! / 20);
+  const isLog = useSignal(runs.moments.some(({ step }) => step < runs.steps.at(-1)! / 20));
   const tops = useMemo(() => topsOf(runs), [runs]);
+  const asked: Asked = { matrix: useSignal("w_q"), spot: useSignal("moved"), isOpen: useSignal(isAlone) };
   const panel = useRef<HTMLElement>(null);
   useSignalEffect(() => runs.markChanges());
-  useSignalEffect(() => {
-    runs.isMoving.value = runs.step.value !== runs.rested;
-    session.unseen.value = runs.isMoving.peek() ? outOfSight(panel.current!.parentElement!) : NONE;
-    const timer = setTimeout(() => batch(() => {
-      runs.rested = runs.step.peek();
-      runs.isMoving.value = false;
-      session.unseen.value = NONE;
-    }), REST_MS);
-    return () => clearTimeout(timer);
-  });
+  useLayoutEffect(() => waiting(session, runs, panel.current!.parentElement!), [session, runs]);
   return (
     <>
     <style>{css}</style>
@@ -60,29 +54,54 @@ export function Panel({ session, runs }: Given): JSX.Element {
             <div class="parts">
               <div>
                 <Plots session={session} runs={runs} side={side} isLog={isLog} tops={tops} />
-                {at === 0 && <Options runs={runs} isLog={isLog} lang={lang} />}
+                {isAlone && <Options runs={runs} isLog={isLog} lang={lang} />}
+                {isNew(runs, side) && <Told session={session} side={side} isAlone={isAlone} />}
               </div>
-              <div>
-                <Matrices session={session} side={side} shows={shows} />
-                {isNew(runs, side) && <Told session={session} side={side} isAlone={runs.sides.length === 1} />}
-              </div>
+              <Matrices session={session} side={side} shows={shows} asked={asked} />
             </div>
           </section>
         ))}
       </div>
+      {!isAlone && <Options runs={runs} isLog={isLog} lang={lang} />}
     </section>
     </>
   );
 }
 
-/** The stages whose tables nobody sees now. */
-function outOfSight(frame: Element): ReadonlySet<Stage> {
-  const tables = [...frame.querySelectorAll<HTMLElement>("table[data-stage]")];
-  const isSeen = (table: HTMLElement): boolean => {
-    const { top, bottom } = table.getBoundingClientRect();
+/** While the step moves only what is in sight is drawn; the rest follows when it rests. Gives how to end that. */
+function waiting(session: Session, runs: Runs, frame: Element): () => void {
+  let [drawn, timer] = [0, 0];
+  const rest = (): void => batch(() => {
+    runs.isMoving.value = false;
+    session.unseen.value = NONE;
+  });
+  const stop = (): void => {
+    cancelAnimationFrame(drawn);
+    clearTimeout(timer);
+  };
+  runs.leaving = () => {
+    runs.isMoving.value = true;
+    session.unseen.value = outOfSight(frame);
+    stop();
+    // From the frame on, not before: on a busy machine the rest would else be due as soon as a slow step is drawn.
+    drawn = requestAnimationFrame(() => (timer = window.setTimeout(rest, REST_MS)));
+  };
+  return stop;
+}
+
+/** What waits while the slider moves, each by the name of its stage or its class. */
+const PARTS = "table[data-stage], .plots, .matrices, .arrows, .top-keys, .follow";
+
+/** The parts that nobody sees now; of two with one name, both. */
+function outOfSight(frame: Element): ReadonlySet<string> {
+  const parts = [...frame.querySelectorAll<HTMLElement>(PARTS)];
+  const nameOf = ({ dataset, className }: HTMLElement): string => dataset.stage ?? className;
+  const isSeen = (part: HTMLElement): boolean => {
+    const { top, bottom } = part.getBoundingClientRect();
     return bottom > -MARGIN && top < innerHeight + MARGIN;
   };
-  return new Set(tables.filter((table) => !isSeen(table)).map((table) => table.dataset.stage as Stage));
+  const seen = new Set(parts.filter(isSeen).map(nameOf));
+  return new Set(parts.map(nameOf).filter((name) => !seen.has(name)));
 }
 
 /** A run beside itself is told once. */
@@ -104,7 +123,7 @@ function Slider({ session, runs }: Given): JSX.Element {
   const lang = session.choice.lang.value;
   const at = runs.at.value;
   const last = runs.steps.length - 1;
-  const names = { step: runs.steps[at], steps: runs.steps[last] };
+  const names = { step: runs.shown.value, steps: runs.steps[last] };
   const { isPlaying, turn } = usePlay(runs);
   const go = (to: number): void => {
     isPlaying.value = false;
@@ -115,14 +134,14 @@ function Slider({ session, runs }: Given): JSX.Element {
       <button type="button" aria-pressed={isPlaying.value} onClick={turn}>
         {told(isPlaying.value ? "pause" : "play", lang)}
       </button>
-      <button type="button" class="one" disabled={at === 0} aria-label={told("before", lang)} title={told("before", lang)} onClick={() => go(at - 1)}>‹</button>
+      <button type="button" class="one" aria-disabled={at === 0} aria-label={told("before", lang)} title={told("before", lang)} onClick={() => go(at - 1)}>‹</button>
       <input
         type="range" min={0} max={last} step={1} value={at}
         aria-label={told("step", lang)}
         aria-valuetext={told("spoken", lang, { ...names, values: valuesOf(runs, lang) })}
         onInput={(event) => go(Number(event.currentTarget.value))}
       />
-      <button type="button" class="one" disabled={at === last} aria-label={told("after", lang)} title={told("after", lang)} onClick={() => go(at + 1)}>›</button>
+      <button type="button" class="one" aria-disabled={at === last} aria-label={told("after", lang)} title={told("after", lang)} onClick={() => go(at + 1)}>›</button>
       <output>{told("step_of", lang, names)}</output>
       {runs.moments.map(({ name, step }) => (
         <button key={name} type="button" onClick={() => go(snapshotAt(runs.steps, step))}>
@@ -134,10 +153,14 @@ function Slider({ session, runs }: Given): JSX.Element {
 }
 
 /** "loss 1.234, accuracy 0.53", of each side. */
-function valuesOf({ sides, step }: Runs, lang: Lang): string {
+function valuesOf({ sides, shown: step }: Runs, lang: Lang): string {
   const of = ({ history: { steps, loss, accuracy }, name }: Side): string => {
-    const values = [["loss", valueAt({ values: loss, steps: null }, step.value)], ["accuracy", valueAt({ values: accuracy, steps }, step.value)]] as const;
-    const said = values.filter(([, value]) => !Number.isNaN(value)).map(([what, value]) => `${told(what, lang)} ${number(value)}`);
+    const curves = { loss: { values: loss, steps: null }, accuracy: { values: accuracy, steps } } as const;
+    const said = (["loss", "accuracy"] as const).flatMap((what) => {
+      const { value, step: own } = valueAt(curves[what], step.value);
+      if (Number.isNaN(value)) return [];
+      return `${told(what, lang)} ${number(value)}${own < step.value ? ` ${told("of_step", lang, { step: own })}` : ""}`;
+    });
     return [name.split(":")[0], ...said].filter(Boolean).join(" ");
   };
   return sides.map(of).join(", ");

@@ -1,6 +1,6 @@
 /** Loss, accuracy and what the heads read, and the norms of the gradients: three small plots with one marker. */
 import type { JSX } from "preact";
-import { useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { useComputed, useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Lang } from "../../engine/record";
 import { number, shown } from "../../explanation/words";
@@ -65,9 +65,11 @@ export function Plots({ session, runs, side, isLog, tops }: Given): JSX.Element 
       ...(lines.length > 0 ? [{ title: told("norms", lang, { layer }), lines, high: tops.norms }] : []),
     ];
   }, [history, layer, head, lang, tops]);
+  const last = useRef(runs.shown.peek());
+  const step = useComputed(() => (last.current = session.unseen.value.has("plots") ? last.current : runs.shown.value));
   return (
     <div class="plots">
-      {plots.map((plot) => <Plot key={plot.title} {...plot} runs={runs} isLog={isLog} lang={lang} />)}
+      {plots.map((plot) => <Plot key={plot.title} {...plot} runs={runs} step={step} isLog={isLog} lang={lang} />)}
       <Ticks last={runs.steps.at(-1)!} isLog={isLog.value} />
     </div>
   );
@@ -106,16 +108,18 @@ function isKnown(role: string): role is "answer" | "previous" | "reason" {
 
 interface Drawn extends PlotGiven {
   readonly runs: Runs;
+  /** As it is shown: out of sight, the one that was seen last. */
+  readonly step: ReadonlySignal<number>;
   readonly isLog: Signal<boolean>;
   readonly lang: Lang;
 }
 
-function Plot({ title, lines, levels = [], high, runs, isLog, lang }: Drawn): JSX.Element {
+function Plot({ title, lines, levels = [], high, runs, step, isLog, lang }: Drawn): JSX.Element {
   const last = runs.steps.at(-1)!;
   const axis = useMemo(() => axisOf(last, isLog.value), [last, isLog.value]);
   const named = lines.filter(({ name }) => name !== null);
   const { curve } = named[0];
-  const ends = { first: valueAt(curve, 0), last: valueAt(curve, last), steps: last, what: title };
+  const ends = { first: valueAt(curve, 0).value, last: valueAt(curve, last).value, steps: last, what: title };
   return (
     <figure>
       <figcaption>{title}</figcaption>
@@ -125,14 +129,14 @@ function Plot({ title, lines, levels = [], high, runs, isLog, lang }: Drawn): JS
         <Surface runs={runs} isLog={isLog}>
           <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={told("plot", lang, ends)}>
             <Paths lines={lines} levels={levels} high={high} axis={axis} />
-            <Marker lines={named} high={high} axis={axis} step={runs.step} />
+            <Marker lines={named} high={high} axis={axis} step={step} />
           </svg>
         </Surface>
       </div>
       <ul class="legend">
-        {named.map((line) => <Named key={line.name} line={line} step={runs.step} lang={lang} />)}
-        {levels.map(({ name, at }) => <li key={name}><Sample look="level" /> {name} {number(at)}</li>)}
-        {lines.length > named.length && <li class="quiet"><Sample look="other" /> {told("others", lang)}</li>}
+        {named.map((line) => <Named key={line.name} line={line} step={step} lang={lang} />)}
+        {levels.map(({ name, at }) => <li key={name}><Sample look="level" /> <span>{name} {number(at)}</span></li>)}
+        {lines.length > named.length && <li class="quiet"><Sample look="other" /> <span>{told("others", lang)}</span></li>}
       </ul>
     </figure>
   );
@@ -156,22 +160,26 @@ function Paths({ lines, levels, high, axis }: PathsGiven & { readonly levels: re
 
 function Marker({ lines, high, axis, step }: PathsGiven & { readonly step: ReadonlySignal<number> }): JSX.Element {
   const x = WIDTH * axis(step.value);
-  const points = lines.map(({ curve, look }) => ({ look, value: valueAt(curve, step.value) }));
+  const points = lines.map(({ curve, look }) => ({ look, ...valueAt(curve, step.value) }));
   return (
     <>
       <path class="marker" d={`M${x} 0V${HEIGHT}`} />
-      {points.map(({ look, value }, at) => (
-        Number.isNaN(value) ? null : <path key={at} class={`${look} dot`} d={`M${x} ${HEIGHT * (1 - value / (high || 1))}h0.01`} />
+      {points.map(({ look, value, step: own }, at) => (
+        Number.isNaN(value) ? null : <path key={at} class={`${look} dot`} d={`M${WIDTH * axis(own)} ${HEIGHT * (1 - value / (high || 1))}h0.01`} />
       ))}
     </>
   );
 }
 
 function Named({ line, step, lang }: { line: Line; step: ReadonlySignal<number>; lang: Lang }): JSX.Element {
-  const value = valueAt(line.curve, step.value);
+  const { value, step: own } = valueAt(line.curve, step.value);
   return (
     <li>
-      <Sample look={line.look} /> {shown(line.name!)} <b>{Number.isNaN(value) ? told("unmeasured", lang) : number(value)}</b>
+      <Sample look={line.look} />
+      <span>
+        {shown(line.name!)} <b>{Number.isNaN(value) ? told("unmeasured", lang) : number(value)}</b>
+        {own < step.value && <span class="quiet"> {told("of_step", lang, { step: own })}</span>}
+      </span>
     </li>
   );
 }
@@ -217,6 +225,9 @@ function Surface({ runs, isLog, children }: SurfaceGiven): JSX.Element {
   );
 }
 
+/** From here on a step's label touches the last one's on a phone. */
+const NEAR_END = 0.78;
+
 /** A few round steps under the plots. */
 function Ticks({ last, isLog }: { last: number; isLog: boolean }): JSX.Element {
   const axis = axisOf(last, isLog);
@@ -224,7 +235,7 @@ function Ticks({ last, isLog }: { last: number; isLog: boolean }): JSX.Element {
   return (
     <div class="ticks quiet" aria-hidden="true">
       {[...new Set([...steps, last])].map((step) => (
-        <span key={step} style={{ left: `${100 * axis(step)}%` }}>{step.toLocaleString("en")}</span>
+        <span key={step} class={step < last && axis(step) > NEAR_END ? "near" : undefined} style={{ left: `${100 * axis(step)}%` }}>{step.toLocaleString("en")}</span>
       ))}
     </div>
   );

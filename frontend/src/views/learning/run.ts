@@ -25,10 +25,13 @@ export class Runs {
   readonly steps: readonly number[];
   /** Where of these the chosen step stands. */
   readonly at: ReadonlySignal<number>;
+  /** The step of that snapshot: between two snapshots the earlier one is shown. */
+  readonly shown: ReadonlySignal<number>;
   readonly marking = signal(false);
-  /** The slider is on its way; and the step at which it rested last. */
+  /** The slider is on its way. */
   readonly isMoving = signal(false);
-  rested: number;
+  /** Called together with each change of the step, before anything is computed from it. */
+  leaving: () => void = () => undefined;
 
   constructor(model: Model) {
     const sent = model.get("documents") as readonly Sent[];
@@ -36,8 +39,8 @@ export class Runs {
     const sides = model.get("sides") as readonly { readonly run: number; readonly name: string }[];
     this.steps = [...new Set(histories.flatMap(({ steps }) => steps))].sort((a, b) => a - b);
     this.step = signal(this.steps.at(-1)!);
-    this.rested = this.step.peek();
     this.at = computed(() => snapshotAt(this.steps, this.step.value));
+    this.shown = computed(() => this.steps[this.at.value]);
     const isOneRun = sides.length > 1 && sides[0].run === sides[1].run;
     this.sides = sides.map(({ run, name }, at) => this.#side(histories[run], name, isOneRun ? at : 0));
   }
@@ -70,15 +73,24 @@ export class Runs {
 
   /** Go to a snapshot by its place among all steps. */
   goTo(at: number): void {
-    this.step.value = this.steps[Math.max(0, Math.min(at, this.steps.length - 1))];
+    const step = this.steps[Math.max(0, Math.min(at, this.steps.length - 1))];
+    if (step === this.step.peek()) return;
+    batch(() => {
+      this.leaving();
+      this.step.value = step;
+    });
   }
 
-  /** Where the change of each run was: as it was measured, else where accuracy, or the loss, moved most between two snapshots. */
+  /**
+   * Where the change of each run was, as it was measured: none where nothing came of it. Where nobody measured, where accuracy,
+   * or the loss, moved most between two snapshots.
+   */
   get moments(): { readonly name: string; readonly step: number }[] {
     const told = this.sides.filter(({ history }, at) => this.sides.findIndex((one) => one.history === history) === at);
-    return told.map(({ history, name }) => ({
-      name: told.length > 1 ? name.split(":")[0] : "", step: history.emerged?.appeared ?? steepest(history),
-    }));
+    return told.flatMap(({ history, name }) => {
+      const step = history.emerged === null ? steepest(history) : history.emerged.appeared;
+      return step === null ? [] : [{ name: told.length > 1 ? name.split(":")[0] : "", step }];
+    });
   }
 }
 

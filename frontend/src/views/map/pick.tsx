@@ -24,7 +24,7 @@ export function HeadPicker({ session, document = true }: { session: Session; doc
       <Chosen
         name={say(FRAME, "layer", lang)}
         value={choice.layer.value}
-        options={numbered("layer.n", desk.nLayers, lang)}
+        options={numbered("layer.n", desk.nLayers, lang, (at) => desk.number(at))}
         choose={(at) => session.choose({ layer: at })}
       />
       <Chosen
@@ -59,6 +59,6 @@ function Chosen({ name, value, options, choose }: Options): JSX.Element {
   );
 }
 
-function numbered(name: "layer.n" | "head.n", n: number, lang: Lang): string[] {
-  return Array.from({ length: n }, (_, at) => told(name, lang, { n: at }));
+function numbered(name: "layer.n" | "head.n", n: number, lang: Lang, of = (at: number) => at): string[] {
+  return Array.from({ length: n }, (_, at) => told(name, lang, { n: of(at) }));
 }

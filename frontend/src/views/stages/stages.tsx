@@ -184,7 +184,7 @@ function Records({ session, lang }: { session: Session; lang: Lang }): JSX.Eleme
   const { desks, desk, choice } = session;
   const nHeads = useComputed(() => session.layer.value!.q.heads).value;
   const sentences = desks.map(({ document: { title, source } }, at) => title?.[lang] || title?.en || source.name || String(at + 1));
-  const layers = numbered("layer.n", desk.value.nLayers, lang);
+  const layers = numbered("layer.n", desk.value.nLayers, lang, (at) => desk.value.number(at));
   const heads = numbered("head.n", nHeads, lang);
   const choosers = ([["document", sentences], ["layer", layers], ["head", heads]] as const).filter(([, names]) => names.length > 1);
   if (choosers.length === 0) return null;
@@ -205,8 +205,8 @@ function Records({ session, lang }: { session: Session; lang: Lang }): JSX.Eleme
   );
 }
 
-function numbered(word: string, n: number, lang: Lang): string[] {
-  return Array.from({ length: n }, (_, at) => told(word, lang, { n: at }));
+function numbered(word: string, n: number, lang: Lang, name = (at: number) => at): string[] {
+  return Array.from({ length: n }, (_, at) => told(word, lang, { n: name(at) }));
 }
 
 // the road -----------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ function Notes({ looking }: { looking: Looking }): JSX.Element {
   const widest = widestOf(looking.grids.value);
   const all = looking.allDimensions;
   const isMade = sheet !== null && choice.layer.value > 0 && sheet.layers[choice.layer.value].x === null;
-  const isLarge = looking.isLarge.value || made.x !== null;
+  const isLarge = looking.isLarge.value || (made.x && made.heads);
   const why = desk.value.moving ? "not.editable.moves" : isLarge ? "not.editable.large" : "not.editable.parts";
   return (
     <>

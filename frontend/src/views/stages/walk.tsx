@@ -111,7 +111,7 @@ interface StepProps {
 function StepButton({ looking, word, sign, keys, by, isOff }: StepProps): JSX.Element {
   const name = told(word, looking.session.choice.lang.value);
   return (
-    <button type="button" disabled={isOff} aria-label={name} title={`${name} ${keys}`} onClick={() => looking.step(by)}>
+    <button type="button" aria-disabled={isOff} aria-label={name} title={`${name} ${keys}`} onClick={() => looking.step(by)}>
       {sign}
     </button>
   );
