@@ -2,6 +2,7 @@
 
 Each is an SVG of what ``jumok attend student`` prints, without a font from elsewhere, or of what ``jumok.draw`` draws; or
 of a designed head of the gallery: its table wanted and reached, and its weights; or of training runs (a minute each).
+``--stages``: only the stages of the worked example, light and dark.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import html
 import io
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -89,7 +91,28 @@ LEARNED = {  # what the layers of a trained model do
     "one": ("One layer, {word}: {ratio}", "한 층, {word}: {ratio}"),
     "two": ("Two layers, {word}: {ratio}", "두 층, {word}: {ratio}"),
 }
+STAGES = ("x", "w_q", "q", "k", "v", "scores", "scaled", "allowed", "weights", "weighted_values", "output")
 ROOM = 1000  # a wanted table wider than half of it stands above the reached one
+
+
+def stages() -> None:
+    """Every stage of the worked example; its mask is a causal one, since the example has none."""
+    student = jumok.load("student")
+    whole, causal = jumok.attend(student), jumok.attend(student, rule="causal")
+    for stage in STAGES:
+        for lang in ("en", "ko"):
+            for theme, ending in (("light", ""), ("dark", ".dark")):
+                drawn = jumok.draw(causal if stage == "allowed" else whole, stage=stage, lang=lang, theme=theme)
+                drawn.save(HERE / f"stage.{stage}.{lang}{ending}.svg")
+
+
+def rows() -> None:
+    """One row as arrows and as arcs."""
+    student = jumok.attend(jumok.load("student"))
+    for kind in ("arrows", "arcs"):
+        for lang in ("en", "ko"):
+            for theme, ending in (("light", ""), ("dark", ".dark")):
+                jumok.draw(student, kind, lang=lang, theme=theme).save(HERE / f"draw.{kind}.{lang}{ending}.svg")
 
 
 def designed(name: str, lang: str) -> None:
@@ -204,15 +227,21 @@ def _as_wide_as_its_cells(found: re.Match[str]) -> str:
     return f'textLength="{CELL * cell_len(text):g}"{found[1]}>{found[2]}<'
 
 
-if __name__ == "__main__":
-    HERE.mkdir(exist_ok=True)
+def everything() -> None:
+    """Every picture but the stages."""
     student = jumok.attend(jumok.load("student"))
     for language in ("en", "ko"):
         picture(f"weights.{language}", language, 80, one_row)
         for cells in (80, 120):
             picture(f"student.{language}.{cells}", language, cells, lambda screen: screen.attended(student))
-        for kind in ("arrows", "arcs"):
-            jumok.draw(student, kind, lang=language).save(HERE / f"draw.{kind}.{language}.svg")
         for gallery in GALLERY:
             designed(gallery, language)
     trained()
+
+
+if __name__ == "__main__":
+    HERE.mkdir(exist_ok=True)
+    stages()
+    rows()
+    if sys.argv[1:] != ["--stages"]:
+        everything()
