@@ -67,6 +67,24 @@ class PythonHost:
         """Every answer is so much later. The page waits, not Python: while that computes here, nobody can look at the page."""
         self.page.evaluate("(milliseconds) => void (window.slowness = milliseconds)", milliseconds)
 
+    def stretch_pauses(self, milliseconds: int) -> None:
+        """What the page puts off from now on, it puts off for so much longer: a busy machine is in time for it all the same."""
+        self.page.evaluate(
+            """(milliseconds) => {
+              const own = window.setTimeout;
+              window.setTimeout = (then, after = 0, ...more) => own(then, after + milliseconds, ...more);
+            }""",
+            milliseconds,
+        )
+
+    def wait_until_asked(self, times: int) -> None:
+        """Wait until the page asked so often; ten seconds at most."""
+        for _ in range(500):
+            if len(self.asked) >= times:
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError(f"the page asked {len(self.asked)} times, not {times}")
+
     def _answering(self, shown: Widget) -> Callable[[str], str]:
         sent: list[Any] = []
         shown.send = lambda content, buffers=None: sent.append(content)  # type: ignore[method-assign]

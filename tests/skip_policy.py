@@ -7,38 +7,36 @@ with ``ALLOWED`` and is listed at the end of the run, so that it is seen and the
 import pytest
 
 ALLOWED = "gone from the registry: "
-_told = pytest.StashKey[list[str]]()
-
-
-def pytest_configure(config):
-    config.stash[_told] = []
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item, call):
-    return _judged((yield), item.config)
+    return _judged((yield))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_make_collect_report(collector):
-    return _judged((yield), collector.config)
+    return _judged((yield))
 
 
-def pytest_terminal_summary(terminalreporter, config):
-    if told := config.stash[_told]:
+def pytest_terminal_summary(terminalreporter):
+    if left_out := terminalreporter.stats.get("skipped"):
         terminalreporter.section("not tested, as the skip policy allows")
-        for line in told:
-            terminalreporter.line(line)
+        for report in left_out:
+            terminalreporter.line(f"{report.nodeid}: {_reason(report)}")
 
 
-def _judged(report, config):
+def _reason(report):
+    return report.longrepr[2].removeprefix("Skipped: ")
+
+
+def _judged(report):
     """The report as it is, or, where a test looked away, as a failure that says so."""
     expected_failure = hasattr(report, "wasxfail")
     if not report.skipped and not expected_failure:
         return report
-    reason = report.wasxfail if expected_failure else report.longrepr[2].removeprefix("Skipped: ")
+    reason = report.wasxfail if expected_failure else _reason(report)
     if reason.startswith(ALLOWED) and not expected_failure:
-        config.stash[_told].append(f"{report.nodeid}: {reason}")
         return report
     if expected_failure:
         del report.wasxfail

@@ -35,7 +35,7 @@ draw: {a: 1..5, b: -3..3}
 ask: What is ({a}, 2)·(1, {b})?
 answer: a*1 + 2*b
 mistakes: {a*2 + b: The pairs are mixed up.}
-after: "{a} + 2×{b} = {answer}"
+after: "{a} + 2×{b:()} = {answer}"
 hints: [Pair by pair., "Add {{1 = 1}} time."]
 ```
 

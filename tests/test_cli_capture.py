@@ -70,7 +70,7 @@ def one_line(text):
 def test_what_was_read_is_said_first(encoder):
     said = one_line(run("capture", CAT, "--model", encoder).text)
     assert said.startswith("Model: encoder 2 layers × 4 heads (4 key/value), d_head 8, 14 tokens")
-    assert "read from transformers' attention functions · mask: everything" in said
+    assert "read from transformers' attention functions · mask: none (every token may read every token)" in said
     assert "the mixed values are the model's own to" in said
     assert "Kept: 0.0108 MB (q, k and v)." in said
     assert "[CLS] the cat sat on the mat be ##cause it was tired . [SEP]" not in said
@@ -150,7 +150,7 @@ def test_json_has_every_digit(encoder):
 
 def test_layers_and_form(encoder):
     text = one_line(run("capture", CAT, "--model", encoder, "--layers", "1", "--dtype", "bfloat16").text)
-    assert "1 layers × 4 heads" in text
+    assert "1 layer × 4 heads" in text
 
 
 @pytest.mark.parametrize("suffix", ["safetensors", "json", "html", "svg", "md", "csv"])

@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from rich.cells import cell_len
 
-from jumok.cli import run
+from jumok.cli import CHECK_KINDS, CHECK_MASKS, run
+from jumok.lessons.checker.layouts import KINDS, MASKS
 
 RIGHT = "def scale(scores, d_k):\n    return scores / d_k**0.5\n"
 WRONG = "def scale(scores, d_k):\n    return scores / d_k\n"
@@ -33,6 +35,14 @@ def test_a_mistake_ends_in_1_and_is_told(file, capsys):
     assert "고치기:" in out
 
 
+def test_no_line_is_wider_than_80(file, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    long = "def scale(scores, d_k):\n    print('word ' * 60)\n    return scores / d_k  # " + "long " * 30
+    for lang in ("en", "ko"):
+        assert run(["check", file(long), "--lang", lang, "--fix"]) == 1
+        assert max(map(cell_len, capsys.readouterr().out.splitlines())) <= 80
+
+
 def test_json(file, capsys):
     assert run(["check", file(WRONG), "--json"]) == 1
     plain = json.loads(capsys.readouterr().out)
@@ -54,3 +64,7 @@ def test_bad_use_ends_in_2(file, capsys, arguments, said):
     path = file(WRONG)
     assert run([*(one.replace("{file}", path) for one in arguments), "--lang", "en"]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_the_commands_words_are_the_checkers() -> None:
+    assert (CHECK_KINDS, CHECK_MASKS) == (KINDS, MASKS)

@@ -18,6 +18,7 @@ import pytest
 from rich.cells import cell_len
 
 import jumok
+from jumok.cli_learn import _progress
 from jumok.sources.learn.tasks import NAMES
 from test_cli import CONTROL, LANGS, hangul, run
 from test_cli import at_home as at_home
@@ -194,6 +195,22 @@ def test_resume_goes_on_to_the_same_end(monkeypatch):
     assert "written: part.safetensors" in done.err
 
 
+def test_the_step_on_the_way_is_the_one_whose_loss_is_shown():
+    shown = []
+
+    class Bar:
+        is_due = True
+
+        def show(self, step, _steps, loss, *_):
+            shown.append((step, loss))
+
+    class Never:
+        asked = False
+
+    run = jumok.learn("previous", steps=4, progress=_progress("en", Bar(), Never()))
+    assert shown == list(enumerate(run.history.loss.tolist()))
+
+
 def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on():
     code, out = _interrupted("learn", "repeat", "--seed", "3", "-o", "long.safetensors", "--lang", "en")
     assert code == 130, out
@@ -248,6 +265,8 @@ def _interrupted(*arguments):
         (["--show", "none.safetensors"], "there is no such file", "그런 파일이 없습니다"),
         (["--show", "student"], "holds no training run", "학습 기록이 없습니다"),
         (["student", "--layers", "2"], "leave out", "빼"),
+        (["previous", "--heads", "3"], "does not divide d_model=", "n_heads=3으로"),
+        (["previous", "--batch", "0"], "from 1 to 4096, got 0", "0이 왔습니다"),
     ],
 )
 def test_it_is_refused_before_any_training(arguments, en, ko):

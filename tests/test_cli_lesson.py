@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from jumok.cli import run
+from jumok.lessons import page
 from jumok.lessons.progress import Progress
 from small_lessons import TEXT
 
@@ -24,7 +25,7 @@ def test_the_list_shows_what_was_done(capsys, home):
     assert run(["lesson"]) == 0
     seen = capsys.readouterr().out
     assert "One input, three roles" in seen
-    assert "1 of 5" in seen
+    assert "1 of 6" in seen
     assert "[ ] Explain query, key and value by an everyday comparison" in seen
     assert run(["lesson", "--lang", "ko"]) == 0
     assert "입력은 하나, 역할은 셋" in capsys.readouterr().out
@@ -48,6 +49,24 @@ def test_a_lesson_into_files(tmp_path):
         assert "입력은 하나, 역할은 셋" in (tmp_path / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("kind", ["missing", "folder", "other letters"])
+def test_a_package_that_is_not_whole_is_told_so(kind, lang, tmp_path, monkeypatch, capsys):
+    program = tmp_path / "package" / "lesson.js"
+    if kind == "folder":
+        program.mkdir(parents=True)
+    elif kind == "other letters":
+        program.parent.mkdir()
+        program.write_bytes(b"\xff\xfe")
+    monkeypatch.setattr(page, "EXTENSION", program)
+    assert run(["lesson", "3", "-o", "a.html", "--lang", lang]) == 2
+    said = capsys.readouterr().err
+    assert "lesson.js" in said
+    assert {"en": "Install jumok again", "ko": "다시 설치"}[lang] in said
+    assert "such folder" not in said
+    assert not (tmp_path / "a.html").exists()
+
+
 def test_a_lesson_of_ones_own(tmp_path, capsys):
     assert run(["lesson", "--new", "my.md"]) == 0
     assert run(["lesson", "--check", "my.md"]) == 0
@@ -68,9 +87,11 @@ def test_what_was_done_is_taken_along_brought_and_forgotten(tmp_path, home, caps
     assert run(["lesson", "--progress", "-o", "my.json"]) == 0
     assert json.loads((tmp_path / "my.json").read_text(encoding="utf-8"))["done"][0]["id"] == "page"
     assert run(["lesson", "--reset"]) == 0
-    assert "0 of 5" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"To take it back: jumok lesson --bring {home / 'forgotten.json'}" in said
+    assert "0 of 6" in said
     assert run(["lesson", "--bring", "my.json"]) == 0
-    assert "1 of 5" in capsys.readouterr().out
+    assert "1 of 6" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -82,7 +103,7 @@ def test_what_was_done_is_taken_along_brought_and_forgotten(tmp_path, home, caps
         (["--reset", "--progress"], "one thing at a time"),
         (["--progress", "-o", "a.html"], "as .json"),
         (["--new", "my.yaml"], "ends in .md"),
-        (["--bring", "nope.json"], "holds no exported progress"),
+        (["--bring", "nope.json"], "there is no file nope.json"),
         (["--check", "nope.md"], "no such file"),
     ],
 )

@@ -76,7 +76,10 @@ def test_the_drawing_shows_the_tree() -> None:
     assert set(drawn) == {kind.__name__ for kind in KINDS}
 
 
-def test_the_missing_extra_says_what_to_install() -> None:
+def test_the_missing_extra_says_what_to_install(monkeypatch) -> None:
+    monkeypatch.setenv("JUMOK_CALLED", "python3 run.py")  # which has an environment of its own
+    assert MissingExtra(extra="cli", package="rich").ko.endswith("python3 run.py --with cli")
+    monkeypatch.delenv("JUMOK_CALLED")
     error = MissingExtra(extra="cli", package="rich")
     assert "pip install 'jumok[cli]'" in error.en
     assert "pip install 'jumok[cli]'" in error.ko
@@ -121,10 +124,10 @@ def words(text: ast.expr) -> str:
 
 
 def placeholders(text: ast.expr) -> set[str]:
-    """The names that a text fills in; ``what_ko`` counts as ``what``, and ``ko_at`` as ``en_at``."""
+    """The names that a text fills in; ``what_ko`` counts as ``what``, and ``ko_at`` as ``en_at``; a particle is no name."""
     filled = [part for part in getattr(text, "values", []) if isinstance(part, ast.FormattedValue)]
     names = [node.id for part in filled for node in ast.walk(part) if isinstance(node, ast.Name)]
-    return {re.sub(r"^(en|ko)(?=_|$)|_ko$", "", name) for name in names}
+    return {re.sub(r"^(en|ko)(?=_|$)|_ko$", "", name) for name in names} - {"with_particle", "str", "repr"}
 
 
 def test_the_check_sees_what_is_missing() -> None:

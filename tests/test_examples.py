@@ -13,7 +13,19 @@ from jumok.sources import example as examples
 from jumok.sources.example import parse, starter
 
 GALLERY = ["previous-token", "first-token", "same-token", "next-word", "nearest-noun", "copy", "brackets"]
-NAMES = ["student", "cat-fish", "bank-money", "bank-river", "pear", "ship", "it-tired", "it-soft", *GALLERY]
+NAMES = [
+    "student",
+    "cat-fish",
+    "bank-money",
+    "bank-river",
+    "pear",
+    "ship",
+    "it-tired",
+    "it-soft",
+    *GALLERY,
+    "it-barked",
+    "who-whom",
+]
 PAIRS = [("bank-money", "bank-river"), ("pear", "ship"), ("it-tired", "it-soft")]
 LANGS = ("en", "ko")
 

@@ -12,6 +12,7 @@ import jumok
 from jumok.errors import InputError
 from jumok.layer_numbers import layer_numbers, layer_place
 from jumok.measurement.first_look import arrows, head_looks
+from jumok.picture.changes import head_rows, heads_csv, token_rows
 from jumok.picture.plain import to_markdown
 
 RNG = np.random.default_rng(0)
@@ -75,3 +76,23 @@ def test_heads_and_arrows_name_them():
     assert {look.layer for look in head_looks(record)} == {3, 5}
     assert {arrow.layer for arrow in arrows(record, n=100)} == {3, 5}
     assert {arrow.layer for arrow in arrows(record, n=100, layer=5)} == {5}
+
+
+def test_layers_go_by_the_numbers_of_the_program():
+    rng = np.random.default_rng(0)
+
+    def reading(at):
+        q, k, v = rng.standard_normal((3, 2, 1, 4, 2))
+        return jumok.Reading(
+            [jumok.attend(q=q[i], k=k[i], v=v[i], source=jumok.Source(layer=n)) for i, n in enumerate(at)]
+        )
+
+    found = jumok.compare(reading((3, 5)), reading((3, 5)))
+    assert found.layer_numbers == (3, 5)
+    assert f"layer {found.layer_numbers[found.heads[0].layer]} changed most" in found.text("en")
+    assert {row[0] for row in head_rows(found)} == {row[0] for row in token_rows(found)} == {"3", "5"}
+    assert "\n5,0," in heads_csv(found)
+    assert jumok.draw(found, layer=5).choice.layer == found.layer_place(5) == 1
+    with pytest.raises(InputError, match=r"a layer that was kept \(3, 5\), got 0"):
+        jumok.draw(found, layer=0)
+    assert jumok.compare(reading((3, 5)), reading((0, 1))).layer_numbers == (0, 1)

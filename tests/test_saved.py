@@ -7,6 +7,8 @@ import os
 import pickle
 import re
 import struct
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -701,3 +703,12 @@ def test_a_record_too_long_for_a_header_is_refused_when_saved(tmp_path: Path) ->
 def test_another_suffix_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"saved as \.safetensors or \.json"):
         record().save(tmp_path / name)
+
+
+def test_equal_records_are_equal_files(tmp_path: Path) -> None:
+    """The order of metadata is another in every process of the library."""
+    script = "import jumok, sys; jumok.attend(jumok.load('cat-fish')).save(sys.argv[1])"
+    for at in range(6):
+        subprocess.run([sys.executable, "-c", script, str(tmp_path / f"{at}.safetensors")], check=True)
+    assert len({(tmp_path / f"{at}.safetensors").read_bytes() for at in range(6)}) == 1
+    assert isinstance(jumok.load(tmp_path / "0.safetensors"), Trace)

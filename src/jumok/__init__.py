@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Comparison",
+    "Cost",
     "Design",
     "Example",
     "Explanation",
@@ -23,6 +24,7 @@ __all__ = [
     "JumokError",
     "Learned",
     "Lesson",
+    "Measured",
     "Picture",
     "Reading",
     "Rotary",
@@ -37,6 +39,7 @@ __all__ = [
     "capture",
     "check",
     "compare",
+    "cost",
     "design",
     "design_values",
     "draw",
@@ -46,14 +49,18 @@ __all__ = [
     "learn",
     "lesson",
     "load",
+    "measure",
     "positions",
     "record",
     "scaling",
+    "serve",
+    "variants",
     "widget",
 ]
 
 _HOME = {
     "Comparison": "measurement.comparison",
+    "Cost": "variants.cost",
     "Design": "sources.design.designed",
     "Example": "sources.example",
     "Explanation": "explanation.explanation",
@@ -61,6 +68,7 @@ _HOME = {
     "JumokError": "errors",
     "Learned": "sources.learn.learned",
     "Lesson": "lessons.lesson",
+    "Measured": "measurement.running.measured",
     "Picture": "picture.drawing",
     "Reading": "trace",
     "Rotary": "path.positions",
@@ -74,6 +82,7 @@ _HOME = {
     "capture": "verbs",
     "check": "verbs",
     "compare": "verbs",
+    "cost": "variants.cost",
     "design": "verbs",
     "design_values": "sources.design.values",
     "draw": "verbs",
@@ -82,15 +91,24 @@ _HOME = {
     "learn": "verbs",
     "lesson": "verbs",
     "load": "verbs",
+    "measure": "verbs",
     "record": "verbs",
     "scaling": "measurement.spread",
+    "serve": "verbs",
     "widget": "verbs",
 }
-_MODULES = {"allowed": "path.allowed", "errors": "errors", "nn": "nn", "positions": "path.positions"}
+_MODULES = {
+    "allowed": "path.allowed",
+    "errors": "errors",
+    "nn": "nn",
+    "positions": "path.positions",
+    "variants": "variants",
+}
 
 if TYPE_CHECKING:
     from . import errors as errors
     from . import nn as nn
+    from . import variants as variants
     from .errors import JumokError as JumokError
     from .explanation.explanation import Explanation as Explanation
     from .explanation.explanation import explain as explain
@@ -99,6 +117,7 @@ if TYPE_CHECKING:
     from .lessons.checker.verdict import Verdict as Verdict
     from .lessons.lesson import Lesson as Lesson
     from .measurement.comparison import Comparison as Comparison
+    from .measurement.running.measured import Measured as Measured
     from .measurement.spread import Scaling as Scaling
     from .measurement.spread import scaling as scaling
     from .path import allowed as allowed
@@ -114,6 +133,8 @@ if TYPE_CHECKING:
     from .trace import Source as Source
     from .trace import Token as Token
     from .trace import Trace as Trace
+    from .variants.cost import Cost as Cost
+    from .variants.cost import cost as cost
     from .verbs import attend as attend
     from .verbs import capture as capture
     from .verbs import check as check
@@ -123,7 +144,9 @@ if TYPE_CHECKING:
     from .verbs import learn as learn
     from .verbs import lesson as lesson
     from .verbs import load as load
+    from .verbs import measure as measure
     from .verbs import record as record
+    from .verbs import serve as serve
     from .verbs import widget as widget
 
 

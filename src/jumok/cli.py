@@ -161,6 +161,108 @@ WORDS = {
     "new": ("Write a commented example file to begin from.", "설명이 달린 시작용 예제 파일을 씁니다."),
     "examples": ("List the packaged examples, or print one as a file.", "들어 있는 예제 목록, 또는 예제 하나의 파일 내용을 보여 줍니다."),
     "scaling": ("Show why scores are divided by √d_k, measured.", "점수를 √d_k로 나누는 까닭을 측정해서 보여 줍니다."),
+    "cost": (
+        "Show what each variant of attention costs as texts grow, measured here: full, flash, window, sparse, linear, lowrank. With "
+        "--reading: which heads of a model could do with a window.",
+        "글이 길어질 때 어텐션의 변형마다 드는 비용을 이 기계에서 재어 보여 줍니다: full, flash, window, sparse, linear, lowrank. --reading을 주면 "
+        "모델의 어느 헤드가 윈도우로 충분한지 보여 줍니다.",
+    ),
+    "cost_n": ("Numbers of tokens: 512:16384 (doubling), or 512,3000.", "토큰 수: 512:16384(두 배씩) 또는 512,3000."),
+    "cost_d": ("Width of queries, keys and values.", "쿼리, 키, 밸류의 너비."),
+    "cost_heads": ("Heads.", "헤드의 수."),
+    "cost_kv_heads": ("Key/value heads (else as many as heads).", "키/밸류 헤드의 수 (없으면 헤드만큼)."),
+    "cost_variants": ("Which variants, with commas: {known}.", "어느 변형인지, 쉼표로: {known}."),
+    "cost_mask": ("Who may read whom: causal or none.", "누가 누구를 볼 수 있는지: causal 또는 none."),
+    "cost_window": (
+        "Tokens that a query reads in a window, itself among them.",
+        "윈도우에서 쿼리가 보는 토큰의 수, 자기 자신 포함.",
+    ),
+    "cost_sink": (
+        "First tokens that are read besides the window (else 4; with --reading 0).",
+        "윈도우 밖에서 함께 볼 처음 토큰의 수 (없으면 4, --reading이면 0).",
+    ),
+    "cost_device": ("Where to measure: cpu or cuda.", "어디에서 잴지: cpu 또는 cuda."),
+    "cost_library": (
+        "With which library: numpy or torch (else numpy on cpu, torch on cuda).",
+        "어느 라이브러리로: numpy 또는 torch (없으면 cpu는 numpy, cuda는 torch).",
+    ),
+    "cost_budget": (
+        "Seconds for all measuring; what would take longer is predicted. 0: formulas only.",
+        "재는 데 쓸 시간(초). 더 걸릴 것은 예측합니다. 0이면 수식만.",
+    ),
+    "cost_reading": (
+        "A saved reading (or minilm-tired): which of its heads keep 99% of their weight in the window.",
+        "저장된 기록(또는 minilm-tired): 어느 헤드가 가중치의 99%를 윈도우 안에 두는지.",
+    ),
+    "cost_output": (
+        "Write to a file: .html .svg .png .md .csv .json; with --reading .json.",
+        "파일로 저장: .html .svg .png .md .csv .json. --reading과 함께면 .json.",
+    ),
+    "cost_stopped": ("stopped; what was not measured yet is predicted.", "멈췄습니다. 아직 재지 않은 것은 예측한 값입니다."),
+    "roles": (
+        "List the roles that heads are measured for, or tell one: formula, paper, published figures.",
+        "헤드를 측정하는 역할의 목록, 또는 역할 하나의 뜻: 수식, 논문, 발표된 수치.",
+    ),
+    "measure": (
+        "Measure what every head of a model does over a corpus, with baselines and intervals.",
+        "모델의 모든 헤드가 말뭉치에서 무엇을 하는지 기준선, 신뢰 구간과 함께 측정합니다.",
+    ),
+    "measure_output": (
+        "Keep the run in this folder: tables (Parquet), a page; stopped, it goes on.",
+        "이 폴더에 실행 결과를 둡니다: 표(Parquet), 페이지. 멈추면 이어서 합니다.",
+    ),
+    "engine": ("Who measures: local (all processors) or ray (a Ray cluster).", "누가 측정할지: local(모든 프로세서) 또는 ray(Ray 클러스터)."),
+    "workers": ("Processes (else one a processor).", "프로세스 수 (없으면 프로세서마다 하나)."),
+    "limit": ("Only the first N sentences.", "처음 N문장만."),
+    "repeated": (
+        "Instead of a corpus: N random tokens and the same again (finds induction heads).",
+        "말뭉치 대신: 무작위 토큰 N개를 두 번 되풀이 (귀납 헤드를 찾음).",
+    ),
+    "measure_role": ("Only this role (see jumok roles); may be repeated.", "이 역할만 (jumok roles 참고). 여러 번 쓸 수 있습니다."),
+    "measure_head": (
+        "Print the card of this head, such as 5.3; also of a run's folder in place of a corpus.",
+        "이 헤드의 카드를 출력합니다. 예: 5.3. 말뭉치 대신 실행 결과 폴더를 주어도 됩니다.",
+    ),
+    "measure_seed": ("Seed of intervals, examples and random tokens.", "신뢰 구간, 예문, 무작위 토큰의 시드."),
+    "restart": ("Begin anew what the folder holds.", "폴더에 있는 것을 버리고 처음부터 합니다."),
+    "measure_stopped": (
+        "stopped; {folder} keeps what was measured. The same command goes on.",
+        "멈췄습니다. 측정한 것은 {folder}에 있습니다. 같은 명령을 다시 실행하면 이어서 합니다.",
+    ),
+    "serve": (
+        "Open the page with a live Python behind it, for yourself or a class: designs are solved as you change them, a model reads "
+        "what is typed (--model), trainings and measurements run with progress. FILES: what it shows besides the packaged examples.",
+        "파이썬이 뒤에서 함께 움직이는 페이지를 엽니다. 혼자서도, 한 반이 함께도 씁니다: 바꾸는 대로 설계를 풀고, 입력한 글을 모델이 읽고(--model), "
+        "학습과 측정이 진행 상황을 보이며 돌아갑니다. FILES: 들어 있는 예제 말고 더 보여 줄 것.",
+    ),
+    "serve_model": (
+        "The model that reads what visitors type: a folder, a name in the local cache, or demo. Nothing is downloaded.",
+        "방문자가 입력한 글을 읽을 모델: 폴더, 로컬 캐시에 있는 이름, 또는 demo. 아무것도 내려받지 않습니다.",
+    ),
+    "serve_corpus": (
+        "With --model: the corpus over which visitors may measure its heads (.txt, .conllu).",
+        "--model과 함께: 방문자가 헤드를 측정할 말뭉치 (.txt, .conllu).",
+    ),
+    "serve_host": (
+        "Address to listen at. Anything but this computer's own (127.0.0.1) makes a secret link; 0.0.0.0 is for a class.",
+        "기다릴 주소. 이 컴퓨터만의 주소(127.0.0.1)가 아니면 비밀 링크를 만듭니다. 한 반이 쓰려면 0.0.0.0.",
+    ),
+    "serve_port": ("Port (else 8765, or a free one).", "포트 (없으면 8765, 또는 비어 있는 것)."),
+    "serve_work": (
+        "Folder in which trainings, readings and measurements are kept (else one of your own).",
+        "학습, 기록, 측정을 둘 폴더 (없으면 사용자 폴더 안).",
+    ),
+    "serve_allow_code": (
+        "Check code that is written in lessons; on this computer only. It is run with limits, but in no sandbox.",
+        "레슨에서 쓴 코드를 검사합니다. 이 컴퓨터에서만 됩니다. 한도를 두고 실행하지만 악의를 막지는 못합니다.",
+    ),
+    "serve_open": ("Open a browser.", "브라우저를 엽니다."),
+    "serve_at": ("open {url}", "여십시오: {url}"),
+    "serve_prepares": ("preparing {name} …", "{name} 준비 중 …"),
+    "serve_kept": (
+        "what is made is kept in {work}; Ctrl-C ends the server, and the same command goes on.",
+        "만든 것은 {work}에 남습니다. Ctrl-C로 끝내고, 같은 명령으로 이어서 합니다.",
+    ),
     "completion": ("Print the completion script for a shell.", "셸 자동 완성 스크립트를 출력합니다."),
     "lang": ("Language: ko or en (else JUMOK_LANG, then the locale).", "언어: ko 또는 en (없으면 JUMOK_LANG, 그다음 로캘)."),
     "version": ("Show the version.", "버전을 보여 줍니다."),
@@ -271,6 +373,15 @@ WORDS = {
         "Every head of every layer (else one, where there are more than four).",
         "모든 층의 모든 헤드 (없으면, 넷보다 많을 때 하나만).",
     ),
+    "explain_variant": (
+        "How this variant of attention comes to the same row, step by step: flash (tile by tile) or linear.",
+        "이 변형의 어텐션이 그 행을 어떻게 구하는지 단계별로: flash(타일 하나씩) 또는 linear.",
+    ),
+    "draw_variant": (
+        "Add steps of this variant to a page (.html): flash, tile by tile.",
+        "페이지(.html)에 이 변형의 단계를 더합니다: flash(타일 하나씩).",
+    ),
+    "tile": ("With --variant flash: keys of a tile.", "--variant flash와 함께: 타일 하나에 넣을 키의 수."),
     "values": (
         "Layers whose v a large page carries: 0,5 or all (.html).",
         "큰 페이지에 밸류를 담을 층: 0,5 또는 all (.html).",
@@ -313,6 +424,8 @@ WORDS = {
     "next_draw": ("a live page: point at a number, change a number", "조작할 수 있는 페이지: 숫자를 가리키고 바꿔 보기"),
     "next_lang": ("the same in Korean", "같은 내용을 영어로"),
     "next_examples": ("seven more sentences: bank and river, pear and ship, it and its antecedent", "다른 예문들: 은행, 배, it이 가리키는 것"),
+    "next_lesson": ("learn it step by step, with exercises", "차근차근 배우기, 연습 문제와 함께"),
+    "next_serve": ("the page with Python behind it, for you or a class", "Python이 함께 움직이는 페이지, 혼자서나 수업에서"),
     "next_new": ("an example file of your own", "나만의 예제 파일"),
     "next_scaling": ("why scores are divided by √d_k", "점수를 √d_k로 나누는 까닭"),
 }  # fmt: skip
@@ -431,7 +544,7 @@ def _commands(lang: str) -> click.Group:
         [example, tokens, click.Option(["--token"], multiple=True, metavar="T", help=_("token", lang)), every, layer,
          click.Option(["--head"], metavar="N", help=_("head", lang)),
          click.Option(["--all-heads"], is_flag=True, help=_("all_heads", lang)), mask, *moment,
-         click.Option(["--gradient"], is_flag=True, help=_("gradient", lang)),
+         click.Option(["--gradient"], is_flag=True, help=_("gradient", lang)), *_variant_options(lang, "explain"),
          formats[0], formats[1], explain_output, lang_option],
     )  # fmt: skip
     _add_pictures(group, lang, [stage, token, layer, mask, lang_option], moment, formats[0])
@@ -454,10 +567,21 @@ def _commands(lang: str) -> click.Group:
          click.Option(["--keys"], default="16", show_default=True, metavar="N", help=_("keys", lang)),
          click.Option(["--seed"], default="0", show_default=True, metavar="N", help=_("seed", lang)), formats[0], lang_option],
     )  # fmt: skip
+    _add_cost(group, lang, [formats[0], lang_option])
+    _add_measure(group, lang, [formats[0], lang_option])
+    _add(group, lang, _roles, [click.Argument(["name"], required=False), formats[0], lang_option])
+    _add_serve(group, lang, [lang_option])
     _add(group, lang, _completion, [click.Argument(["shell"], shell_complete=_complete(SHELLS)), lang_option])
     for command in (group, *group.commands.values()):
         _translate_help(command, lang)
     return group
+
+
+def _variant_options(lang: str, command: str) -> list[click.Option]:
+    variant = click.Option(
+        ["--variant"], metavar="V", help=_(f"{command}_variant", lang), shell_complete=_complete(["flash"])
+    )
+    return [variant, click.Option(["--tile"], metavar="N", help=_("tile", lang))]
 
 
 def _add_pictures(
@@ -484,7 +608,8 @@ def _add_pictures(
     )
     _add(
         group, lang, _draw,
-        [name, kinds["Trace"], stage, token, layer, head, mask, *moment, theme, values, files["draw_output"], lang_option],
+        [name, kinds["Trace"], stage, token, layer, head, mask, *moment, theme, values, *_variant_options(lang, "draw"),
+         files["draw_output"], lang_option],
     )  # fmt: skip
     model = click.Option(["--model"], metavar="M", help=_("model", lang), shell_complete=_complete_file)
     compared = click.Option(["--token"], metavar="T", help=_("compare_token", lang))
@@ -564,18 +689,104 @@ def _add_learn(group: click.Group, lang: str, shared: list[click.Option]) -> Non
     _add(group, lang, _learn, [task, listing, show, *numbers[:2], output, resume, *numbers[2:], norm, *shared])
 
 
-def _add_check(group: click.Group, lang: str, shared: list[click.Option]) -> None:
-    from .lessons.checker.layouts import KINDS, MASKS
+CHECK_KINDS = (
+    "attention",
+    "causal",
+    "multihead",
+    "cross",
+    "softmax",
+    "scale",
+)  # here, so that no other command loads more
+CHECK_MASKS = ("allowed", "hidden")
 
+
+def _add_check(group: click.Group, lang: str, shared: list[click.Option]) -> None:
     file = click.Argument(["file"], shell_complete=_complete_file)
     kind = click.Option(
-        ["--kind"], metavar="K", help=_("check_kind", lang, kinds=", ".join(KINDS)), shell_complete=_complete(KINDS)
+        ["--kind"],
+        metavar="K",
+        help=_("check_kind", lang, kinds=", ".join(CHECK_KINDS)),
+        shell_complete=_complete(CHECK_KINDS),
     )
     mask = click.Option(
-        ["--mask"], metavar="|".join(MASKS), help=_("check_mask", lang), shell_complete=_complete(MASKS)
+        ["--mask"], metavar="|".join(CHECK_MASKS), help=_("check_mask", lang), shell_complete=_complete(CHECK_MASKS)
     )
     fix = click.Option(["--fix"], is_flag=True, help=_("fix", lang))
     _add(group, lang, _check, [file, kind, mask, fix, *shared])
+
+
+COST_OPTIONS: dict[str, tuple[str, str | None]] = {  # each with what stands for its value, and its default
+    "n": ("FROM:TO", "512:16384"),
+    "d": ("N", "64"),
+    "heads": ("N", "8"),
+    "kv_heads": ("N", None),
+    "variants": ("V,V,…", None),
+    "mask": ("causal|none", "causal"),
+    "window": ("N", "256"),
+    "sink": ("N", None),
+    "device": ("cpu|cuda", "cpu"),
+    "library": ("numpy|torch", None),
+    "budget": ("SECONDS", "60"),
+    "reading": ("FILE", None),
+}
+COST_VARIANTS = (
+    "full", "flash", "window", "sparse", "sparse:strided", "sparse:big_bird", "sparse:top_k", "linear", "linear:random",
+    "lowrank",
+)  # fmt: skip
+
+
+def _add_cost(group: click.Group, lang: str, shared: list[click.Option]) -> None:
+    options = [
+        click.Option(
+            [f"--{name.replace('_', '-')}"], metavar=metavar, default=default, show_default=default is not None,
+            help=_(f"cost_{name}", lang, known=", ".join(COST_VARIANTS)),
+        )
+        for name, (metavar, default) in COST_OPTIONS.items()
+    ]  # fmt: skip
+    output = click.Option(
+        ["-o", "--output"], metavar="FILE", help=_("cost_output", lang), shell_complete=_complete_file
+    )
+    _add(group, lang, _cost, [*options, output, *shared])
+
+
+def _add_measure(group: click.Group, lang: str, shared: list[click.Option]) -> None:
+    corpus = click.Argument(["corpus"], required=False, shell_complete=_complete_file)
+    metavars = {"engine": "E", "workers": "N", "limit": "N", "repeated": "N"}
+    options = [
+        click.Option(["--model"], default="demo", show_default=True, metavar="M", help=_("model", lang), shell_complete=_complete_file),
+        click.Option(["-o", "--output"], metavar="FOLDER", help=_("measure_output", lang), shell_complete=_complete_file),
+        *(
+            click.Option(
+                [f"--{name}"], metavar=metavar, help=_(name, lang), default="local" if name == "engine" else None,
+                shell_complete=_complete(["local", "ray"] if name == "engine" else []),
+            )
+            for name, metavar in metavars.items()
+        ),
+        click.Option(["--role"], multiple=True, metavar="R", help=_("measure_role", lang)),
+        click.Option(["--head"], metavar="L.H", help=_("measure_head", lang)),
+        click.Option(["--seed"], default="0", show_default=True, metavar="N", help=_("measure_seed", lang)),
+        click.Option(["--restart"], is_flag=True, help=_("restart", lang)),
+        click.Option(["--dtype"], metavar="D", help=_("dtype", lang)),
+        click.Option(["--allow-pickle"], is_flag=True, help=_("allow_pickle", lang)),
+    ]  # fmt: skip
+    _add(group, lang, _measure, [corpus, *options, *shared])
+
+
+def _add_serve(group: click.Group, lang: str, shared: list[click.Option]) -> None:
+    files = click.Argument(["files"], nargs=-1, shell_complete=_complete_file)
+    said = {"model": "M", "corpus": "FILE", "host": "ADDRESS", "port": "N", "work": "FOLDER"}
+    options = [
+        click.Option(
+            [f"--{name}"], metavar=metavar, help=_(f"serve_{name}", lang), default="127.0.0.1" if name == "host" else None,
+            show_default=name == "host", shell_complete=_complete_file if name in ("model", "corpus", "work") else None,
+        )
+        for name, metavar in said.items()
+    ]  # fmt: skip
+    flags = [
+        click.Option([f"--{name}"], is_flag=True, help=_(f"serve_{name.replace('-', '_')}", lang))
+        for name in ("allow-code", "open")
+    ]
+    _add(group, lang, _serve, [files, *options, *flags, *shared])
 
 
 def _add_lesson(group: click.Group, lang: str, shared: list[click.Option]) -> None:
@@ -635,13 +846,15 @@ def _welcome(lang: str | None) -> None:
         (f"{called} draw student -o student.html", _("next_draw", chosen)),
         (f"{called} --lang {other}", _("next_lang", chosen)),
         (f"{called} examples", _("next_examples", chosen)),
+        (f"{called} lesson", _("next_lesson", chosen)),
         (f"{called} new my.yaml", _("next_new", chosen)),
+        (f"{called} serve", _("next_serve", chosen)),
         (f"{called} scaling", _("next_scaling", chosen)),
     ]
     screen.next_steps(commands)
 
 
-HEADINGS = {"Usage:": "사용법:", "Options:": "옵션:", "Commands:": "명령:", "[default: ": "[기본값: "}
+HEADINGS = {"Usage:": "사용법:", "Options:": "옵션:", "Commands:": "명령:", "[default:": "[기본값:"}
 
 
 def _print_help(lang: str) -> Callable[..., None]:
@@ -738,13 +951,23 @@ def _stages_json(layers: Mapping[int, Any], stages: Sequence[str], queries: list
 
 def _explain(
     lang: str, name: str, tokens: tuple[str, ...], token: tuple[str, ...], every: bool, layer: str | None,
-    head: str | None, all_heads: bool, mask: str | None, step: str | None, probe: str | None, gradient: bool, json: bool,
-    markdown: bool, output: str | None,
+    head: str | None, all_heads: bool, mask: str | None, step: str | None, probe: str | None, gradient: bool,
+    variant: str | None, tile: str | None, json: bool, markdown: bool, output: str | None,
 ) -> None:  # fmt: skip
     from .explanation.explanation import default_token, explain
     from .picture.labels import readable
     from .trace import Reading, Trace
 
+    if variant is not None or tile is not None:
+        from .cli_variant import explain_variant
+
+        moment = {"mask": mask, "step": step, "probe": probe}
+        place = {"tokens": (*tokens, *token), "every": every, "layer": layer, "head": _head_of(head, all_heads)}
+        flags = {"json": json, "markdown": markdown}
+        explain_variant(
+            lang, name, {"variant": variant, "tile": tile, "gradient": gradient, **place}, moment, flags, output
+        )
+        return
     form = _form(output, {"json": json, "markdown": markdown})
     if form in ("csv", "safetensors"):
         raise InputError(
@@ -819,25 +1042,37 @@ def _sections_markdown(sections: Sequence[tuple[str, Sequence[tuple[bool, str]]]
 
 def _draw(
     lang: str, name: str, kind: str | None, stage: str | None, token: str | None, layer: str | None, head: str | None,
-    mask: str | None, step: str | None, probe: str | None, theme: str | None, values: str | None, output: str | None,
+    mask: str | None, step: str | None, probe: str | None, theme: str | None, values: str | None, variant: str | None,
+    tile: str | None, output: str | None,
 ) -> None:  # fmt: skip
     from .picture.drawing import draw
 
-    carried = (
-        None if values is None else "all" if values == "all" else [_whole("--values", at) for at in values.split(",")]
-    )
-    if carried is not None and (output is None or Path(output).suffix.lower() != ".html"):
-        raise InputError(
-            en="--values is for a live page: -o page.html.",
-            ko="--values는 움직이는 페이지(-o page.html)에만 쓸 수 있습니다.",
-        )
+    of_page = _page_options(output, values, variant, tile)
     is_whole = kind in (None, "curves") and stage is None and token is None and layer is None and head is None
     record = _attended(name, mask, step, probe, whole=is_whole)
     picture = draw(
         record, kind, stage=stage, layer=_place("--layer", layer), head=_place("--head", head),
         query=None if token is None else _token_of(record, token), lang=lang, theme=theme or "light",
     )  # fmt: skip
-    _hand_over(lang, picture, output, **({} if carried is None else {"values": carried}))
+    _hand_over(lang, picture, output, **of_page)
+
+
+def _page_options(output: str | None, values: str | None, variant: str | None, tile: str | None) -> dict[str, Any]:
+    """What only a live page takes."""
+    for name, value in (("values", values), ("variant", variant)):
+        if value is not None and (output is None or Path(output).suffix.lower() != ".html"):
+            raise InputError(
+                en=f"--{name} is for a live page: -o page.html.",
+                ko=f"--{name}는 조작할 수 있는 페이지(-o page.html)에만 쓸 수 있습니다.",
+            )
+    options: dict[str, Any] = {}
+    if values is not None:
+        options["values"] = "all" if values == "all" else [_whole("--values", at) for at in values.split(",")]
+    if variant is not None or tile is not None:
+        from .cli_variant import tile_of
+
+        options |= {"variant": variant, "tile": tile_of(variant, tile)}
+    return options
 
 
 def _capture(lang: str, text: str, output: str | None, json: bool, **asked: Any) -> None:
@@ -917,10 +1152,34 @@ def _lesson(lang: str, which: str | None, output: str | None, **asked: Any) -> N
     cli_lesson.run_lesson(lang, which, output, asked)
 
 
+def _cost(lang: str, output: str | None, json: bool, **asked: Any) -> None:
+    from . import cli_cost
+
+    cli_cost.run_cost(lang, output, json, asked)
+
+
 def _check(lang: str, file: str, kind: str | None, mask: str | None, fix: bool, json: bool) -> None:
     from . import cli_check
 
     cli_check.check_file(lang, file, kind, mask, fix, json)
+
+
+def _measure(lang: str, corpus: str | None, output: str | None, json: bool, **asked: Any) -> None:
+    from . import cli_measure
+
+    cli_measure.measure_corpus(lang, corpus, output, json, asked)
+
+
+def _serve(lang: str, files: tuple[str, ...], **asked: Any) -> None:
+    from . import cli_serve
+
+    cli_serve.run_server(lang, files, asked)
+
+
+def _roles(lang: str, name: str | None, json: bool) -> None:
+    from . import cli_measure
+
+    cli_measure.tell_roles(lang, name, json)
 
 
 def _hand_over(lang: str, picture: Any, output: str | None, **options: Any) -> None:
@@ -976,14 +1235,9 @@ def _packaged(name: str) -> str:
 
 
 def _examples(lang: str, name: str | None) -> None:
-    from .sources import example
+    from .cli_examples import run_examples
 
-    if name is not None:
-        sys.stdout.write(_packaged(name))
-        return
-    loaded = map(example.load, example.names())
-    rows = [[one.name, one.title.get(lang, ""), shown(one.sentence)] for one in loaded]
-    _screen(lang).listed(rows, [_(word, lang) for word in ("name", "title", "sentence")])
+    run_examples(lang, name)
 
 
 def _scaling(lang: str, d: str | None, keys: str, seed: str, json: bool) -> None:

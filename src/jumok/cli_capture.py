@@ -15,7 +15,7 @@ from .files import refuse_nameless
 from .layer_numbers import layer_numbers, layer_place
 from .tokens import Token, token_index
 
-__all__ = ["capture_text", "compare_texts"]
+__all__ = ["capture_text", "compare_texts", "quiet_libraries"]
 
 DRAWN = (".html", ".svg", ".png", ".md", ".csv")
 DTYPES = ("float32", "float16", "bfloat16")
@@ -68,11 +68,11 @@ def _reading_of(captured: Any, name: str | None) -> Any:
 def _captured(model: str, text: str, options: dict[str, Any]) -> Any:
     from .verbs import capture
 
-    _quiet()
+    quiet_libraries()
     return capture(model, text, **options)
 
 
-def _quiet() -> None:
+def quiet_libraries() -> None:
     """The libraries' own bars and advice stay off the screen."""
     import logging
     import os
@@ -272,7 +272,7 @@ def compare_texts(
     from .sources.capture.models import load_model
     from .verbs import capture
 
-    _quiet()
+    quiet_libraries()
     loaded, tokenizer, _ = load_model(model)
     first, second = (readable(capture(loaded, text, tokenizer)) for text in texts)
     pairs = _pairs(first, second)

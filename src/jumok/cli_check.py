@@ -27,6 +27,6 @@ def check_file(lang: str, file: str, kind: str | None, mask: str | None, fix: bo
     if json:
         cli._dump(sys.stdout, found.to_json())
     else:
-        cli._say(found.text(lang, fix=fix))
+        cli._screen(lang).lines(cli._seen(found.text(lang, fix=fix)))
     if not found.is_right:
         raise click.exceptions.Exit(1)

@@ -22,6 +22,7 @@ from .history import History
 from .picture.curves import to_csv, to_json
 from .picture.learning import LearnBar, arrows_said, learned, listed
 from .runs import moment, run_of
+from .words import with_particle
 
 if TYPE_CHECKING:
     from .picture.learned import Run
@@ -80,7 +81,7 @@ def show_run(lang: str, path: str, outputs: Sequence[str], json: bool) -> None:
     if next((one for one in outputs if Path(one).suffix.lower() == ".safetensors"), None):
         raise InputError(
             en=f"{path} is the .safetensors of this run; -o is for the other files: .html .json .csv .svg .png .md .txt.",
-            ko=f"{path}이(가) 이 학습의 .safetensors입니다. -o에는 다른 파일을 쓰십시오: .html .json .csv .svg .png .md .txt.",
+            ko=f"{with_particle(path, '이/가')} 이 학습의 .safetensors입니다. -o에는 다른 파일을 쓰십시오: .html .json .csv .svg .png .md .txt.",
         )
     run = run_of(load(path))
     if run is None:
@@ -152,14 +153,14 @@ def _refuse_outputs(outputs: Sequence[str]) -> None:
         if Path(path).suffix.lower() not in FORMS:
             raise InputError(
                 en=f"the file's name says how to write: {', '.join(FORMS)}; got {path!r}.",
-                ko=f"파일 이름의 끝으로 형식을 정합니다: {', '.join(FORMS)}. {path!r}이(가) 왔습니다.",
+                ko=f"파일 이름의 끝으로 형식을 정합니다: {', '.join(FORMS)}. {with_particle(repr(path), '이/가')} 왔습니다.",
             )
         refuse_unwritable(path)
     kept = [path for path in outputs if Path(path).suffix.lower() == ".safetensors"]
     if len(kept) > 1:
         raise InputError(
             en=f"one .safetensors at a time, got {' and '.join(kept)}.",
-            ko=f".safetensors는 하나만 쓸 수 있는데 {', '.join(kept)}이(가) 왔습니다.",
+            ko=f".safetensors는 하나만 쓸 수 있는데 {with_particle(', '.join(kept), '이/가')} 왔습니다.",
         )
 
 
@@ -192,7 +193,7 @@ def _trained(lang: str, task: str, options: Mapping[str, Any]) -> tuple[Run, boo
 
 
 def _progress(lang: str, bar: LearnBar, stop: CtrlC) -> Callable[[Any], None]:
-    """What is shown after a step; the arrows only where there is a new snapshot."""
+    """What is shown after an update: the step whose loss it is, which is the one before; arrows where there are new ones."""
     arrows, looked_at = "", -1
 
     def progress(told: Any) -> None:
@@ -200,7 +201,7 @@ def _progress(lang: str, bar: LearnBar, stop: CtrlC) -> Callable[[Any], None]:
         if bar.is_due:
             if told.recorder.steps[-1] != looked_at:
                 looked_at, arrows = told.recorder.steps[-1], _arrows(lang, told.recorder)
-            bar.show(told.step, told.steps, told.loss, told.accuracy, arrows)
+            bar.show(told.step - 1, told.steps, told.loss, told.accuracy, arrows)
         if stop.asked:
             raise KeyboardInterrupt
 

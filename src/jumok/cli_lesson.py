@@ -57,10 +57,8 @@ def _one(lang: str, chosen: Lesson, output: str | None, asked: Mapping[str, Any]
         output = f"{Path(chosen.name).name}.ipynb"
     if output is not None:
         _write(lang, chosen, output)
-    elif asked["answers"]:
-        cli._say(chosen.text(answers=True).rstrip())
     else:
-        _read(chosen)
+        _read(chosen, asked["answers"])
 
 
 def _write(lang: str, chosen: Lesson, output: str) -> None:
@@ -79,13 +77,14 @@ def _write(lang: str, chosen: Lesson, output: str) -> None:
     cli._deliver(lang, output, suffix, into)
 
 
-def _read(chosen: Lesson) -> None:
-    """Here, question by question; without somebody at a terminal, the text."""
+def _read(chosen: Lesson, answers: bool) -> None:
+    """Here, question by question; without somebody at a terminal, or with the answers, the text."""
     from .lessons.terminal import Reader
 
     is_there = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     screen = cli._screen(chosen.lang)
-    Reader(chosen, screen, _typed if is_there else None, Progress(), Path.cwd(), _called()).run()
+    keyboard = _typed if is_there and not answers else None
+    Reader(chosen, screen, keyboard, Progress(), Path.cwd(), _called(), answers).run()
 
 
 def _typed(prompt: str) -> str:
@@ -122,7 +121,9 @@ def _bring(lang: str, path: str, _asked: Mapping[str, Any]) -> None:
 
 
 def _reset(lang: str, _is_asked: bool, _asked: Mapping[str, Any]) -> None:
-    Progress().reset()
+    kept = Progress().reset()
+    if kept is not None:
+        sys.stdout.write(f"{say('forgotten', lang, path=kept)}\n\n")
     _progress(lang, None)
 
 
@@ -149,9 +150,11 @@ def _check(lang: str, which: str, _asked: Mapping[str, Any]) -> None:
     from .lessons.checked import claims_of, problems
 
     chosen = lesson(which, lang)
+    chosen.record()  # without its example no number can be computed: one error, not one for each
+    screen = cli._screen(lang)
     found = [problem.text(lang) for problem in problems(chosen)]
     for problem in found:
-        cli._say(shown(problem))
+        screen.say(shown(problem), under="  ")
     if found:
         raise click.exceptions.Exit(1)
     cli._say(say("is_true", lang, n=sum(len(claims_of(one)) for one in chosen.versions.values())))

@@ -65,7 +65,7 @@ def measured(name: str, value: Any, *, ndim: int, tokens: Sequence[Token] = ()) 
             en=f"{name} is empty: shape {array.shape}. There must be at least one token and one dimension.",
             ko=f"{name}이(가) 비어 있습니다: 모양 {array.shape}. 토큰과 차원이 적어도 하나씩 있어야 합니다.",
         )
-    size = largest(array) or 0.0
+    size = max(float(array.max()), -float(array.min()))  # of an array with a NaN both are NaN
     if not math.isfinite(size):
         _refuse_not_finite(name, array, tokens)
     if _may_change(array) or not array.flags.c_contiguous or not array.dtype.isnative:

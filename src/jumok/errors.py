@@ -20,6 +20,8 @@ came, and what to try.
 
 from __future__ import annotations
 
+import os
+
 __all__ = [
     "ExampleError",
     "InputError",
@@ -125,8 +127,10 @@ class MissingExtra(JumokError, ImportError):
     """A package is not installed; ``extra`` is the extra of jumok that brings it."""
 
     def __init__(self, *, extra: str, package: str) -> None:
+        called = os.environ.get("JUMOK_CALLED")  # run.py says how it was called; it has an environment of its own
+        how = f"{called} --with {extra}" if called else f"pip install 'jumok[{extra}]'"
         super().__init__(
-            en=f"this needs the package {package}, which is not installed. Try: pip install 'jumok[{extra}]'",
-            ko=f"이 기능에는 {package} 패키지가 필요한데 설치되어 있지 않습니다. 설치: pip install 'jumok[{extra}]'",
+            en=f"this needs the package {package}, which is not installed. Try: {how}",
+            ko=f"이 기능에는 {package} 패키지가 필요한데 설치되어 있지 않습니다. 설치: {how}",
         )
         self.extra = extra

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Files: those that travel in the package, and writing one whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .errors import JumokError, OutputError
 
-__all__ = ["refuse_nameless", "refuse_unwritable", "write_whole"]
+__all__ = ["is_file", "packaged_readings", "refuse_nameless", "refuse_unwritable", "write_whole"]
 
 STALE_S = 86_400  # a file that is not yet whole after a day was left behind
 
@@ -45,6 +45,23 @@ _REASONS = {  # what went wrong, and what to do about it
     errno.EFBIG: ("the file grows larger than is allowed here. Try another disk", "파일이 이곳의 한도보다 커집니다. 다른 디스크에 쓰십시오"),
     errno.ENAMETOOLONG: ("the name is too long. Try a shorter one", "이름이 너무 깁니다. 더 짧은 이름을 쓰십시오"),
 }  # fmt: skip
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file of that name is there; a name that no file can have is none."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def packaged_readings() -> dict[str, Path]:
+    """Readings of a real model, and steps of a training, that travel in the package: name → file.
+
+    >>> sorted(packaged_readings())
+    ['learned-0', 'learned-1200', 'learned-20', 'learned-5', 'minilm-soft', 'minilm-tired']
+    """
+    return {path.stem: path for path in sorted(Path(__file__).with_name("readings").glob("*.safetensors"))}
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> Path:

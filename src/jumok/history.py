@@ -21,6 +21,7 @@ from .errors import InputError, ShapeError
 from .path import Rule, qkv
 from .path.described import described, restored
 from .trace import Heads, Reading, Source, Token, Trace, as_tokens
+from .words import with_particle
 
 __all__ = ["History", "LayerHistory", "Probe", "parts", "unpacked"]
 
@@ -101,7 +102,7 @@ class History:
     """A training run: curves over all steps, attention at the snapshots.
 
     steps : (snapshot,) how many updates had been made, increasing; 0 is before the first
-    loss : (step,) the loss of each step's batch, before its update
+    loss : (step,) the loss of each step's batch, before its update: that of step 0 is of the untrained state
     gradient_norm : name of a weight → (step,) the norm of its gradient
     accuracy : (snapshot,) of held-out sequences, 0 to 1; NaN where it was not measured
     roles : name → (snapshot, layer, head) the mean weight on the keys of that role, over held-out sequences
@@ -127,7 +128,7 @@ class History:
         if not self.steps or any(a >= b for a, b in zip(self.steps, self.steps[1:], strict=False)):
             raise InputError(
                 en=f"the steps of a history expect whole numbers that increase, got {self.steps[:6]}.",
-                ko=f"학습 기록의 steps에는 점점 커지는 정수가 필요한데 {self.steps[:6]}이(가) 왔습니다.",
+                ko=f"학습 기록의 steps에는 점점 커지는 정수가 필요한데 {with_particle(str(self.steps[:6]), '이/가')} 왔습니다.",
             )
         for name in ("loss", "accuracy"):
             put(self, name, _sealed(name, getattr(self, name), 1))
@@ -165,7 +166,7 @@ class History:
         if isinstance(step, bool) or at < 0:
             raise InputError(
                 en=f"step expects a whole number from {self.steps[0]}, got {step!r}.",
-                ko=f"step에는 {self.steps[0]} 이상의 정수가 필요한데 {step!r}이(가) 왔습니다.",
+                ko=f"step에는 {self.steps[0]} 이상의 정수가 필요한데 {with_particle(repr(step), '이/가')} 왔습니다.",
             )
         return at
 
@@ -175,7 +176,7 @@ class History:
         if not 0 <= layer < len(self.layers):
             raise InputError(
                 en=f"layer expects a position from 0 to {len(self.layers) - 1}, got {layer!r}.",
-                ko=f"layer에는 0부터 {len(self.layers) - 1}까지의 위치가 필요한데 {layer!r}이(가) 왔습니다.",
+                ko=f"layer에는 0부터 {len(self.layers) - 1}까지의 위치가 필요한데 {with_particle(repr(layer), '이/가')} 왔습니다.",
             )
         arrays = {name: array[at] for name, array in told.arrays[layer].items() if name in ("x", "q", "k", "v")}
         heads, of, rule = self.layers[layer].heads(at), self.layers[layer], told.rules[layer]
@@ -200,7 +201,7 @@ class History:
         if isinstance(probe, bool) or not 0 <= probe < len(self.probes):
             raise InputError(
                 en=f"probe expects a position from 0 to {len(self.probes) - 1}, got {probe!r}.",
-                ko=f"probe에는 0부터 {len(self.probes) - 1}까지의 위치가 필요한데 {probe!r}이(가) 왔습니다.",
+                ko=f"probe에는 0부터 {len(self.probes) - 1}까지의 위치가 필요한데 {with_particle(repr(probe), '이/가')} 왔습니다.",
             )
         return self.probes[probe]
 

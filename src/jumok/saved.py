@@ -64,11 +64,24 @@ def _write_safetensors(name: str, tensors: dict[str, Any], metadata: dict[str, s
     try:
         if Path(name).is_file():
             save_file(tensors, name, metadata=metadata)
+            _put_in_order(name)
         else:  # a device or a pipe, which save_file would put a file in the place of
             Path(name).write_bytes(as_bytes(tensors, metadata=metadata))
     except SafetensorError as error:  # a full disk, or a record beyond what a header may hold
         code = re.search(r"os error (\d+)", str(error))
         raise (OSError(int(code[1]), str(error)) if code else OSError(str(error))) from error
+
+
+def _put_in_order(name: str) -> None:
+    """The metadata of a file sorted by name: the library writes it in any order, and equal records are to be equal files."""
+    with open(name, "r+b") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+        header = {"__metadata__": dict(sorted(header.pop("__metadata__").items())), **header}
+        text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        if len(text) <= size:  # as long as it was, but for another way of spelling a letter
+            file.seek(8)
+            file.write(text.ljust(size))
 
 
 def to_json(record: Trace | Reading) -> dict[str, Any]:

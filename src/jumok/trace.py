@@ -26,6 +26,7 @@ from .path import STAGES, Rule, Steps
 from .path.described import Described, described, restored
 from .path.positions import Rotary
 from .tokens import Token, as_names, as_tokens, positions, several, token_index, unknown_name
+from .words import counted
 
 __all__ = [
     "STAGES",
@@ -437,7 +438,7 @@ class Reading(Sequence[Trace]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Reading({len(self)} layers, {len(self.tokens)} tokens, from {self.source.kind})"
+        return f"Reading({counted(len(self), 'layer')}, {counted(len(self.tokens), 'token')}, from {self.source.kind})"
 
 
 def no_layer(reading: Reading, at: Any = None) -> NoLayer:

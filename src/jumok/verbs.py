@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError, MissingExtra
+from .files import is_file, packaged_readings
 from .trace import Reading, Source, Token, Trace
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .lessons.checker.verdict import Verdict
     from .lessons.lesson import Lesson, Makers
     from .measurement.comparison import Comparison
+    from .measurement.running.measured import Measured
+    from .measurement.running.run import Progress as MeasureProgress
     from .path.positions import Rotary
     from .picture.drawing import Picture
     from .picture.learned import Run
@@ -27,12 +30,27 @@ if TYPE_CHECKING:
     from .sources.learn.recorded import Recorded
     from .sources.learn.training import Progress as LearnProgress
 
-__all__ = ["attend", "capture", "check", "compare", "design", "draw", "learn", "lesson", "load", "record", "widget"]
+__all__ = [
+    "attend",
+    "capture",
+    "check",
+    "compare",
+    "design",
+    "draw",
+    "learn",
+    "lesson",
+    "load",
+    "measure",
+    "record",
+    "serve",
+    "widget",
+]
 
 
-def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading | History | Learned:
+def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading | History | Learned | Measured:
     """What a name or a file holds: a packaged example, an example file, or a saved ``.safetensors``: a Trace, a Reading,
     a recorded History, a trained model with its history (which is looked at without PyTorch, and used with it).
+    The folder of a finished ``measure`` is read too. ``minilm-tired`` and ``minilm-soft`` are packaged Readings of a real model.
 
     >>> load("student").sentence
     'The student studies deep learning carefully.'
@@ -45,10 +63,15 @@ def load(path_or_name: str | os.PathLike[str]) -> Example | Trace | Reading | Hi
             en=f"load expects a path or a name such as 'student', got {path_or_name!r}.",
             ko=f"load에는 경로나 'student' 같은 이름이 필요한데 {path_or_name!r}이(가) 왔습니다.",
         )
-    if Path(path_or_name).suffix.lower() == ".safetensors":
+    readings = packaged_readings()
+    if path_or_name in readings or Path(path_or_name).suffix.lower() == ".safetensors":
         from . import saved
 
-        return saved.opened(path_or_name, _unpacked)
+        return saved.opened(readings.get(str(path_or_name), path_or_name), _unpacked)
+    if is_file(Path(path_or_name) / "plan.json"):
+        from .measurement.running.folder import opened
+
+        return opened(path_or_name)
     _refuse_not_read_back(path_or_name)
     from .sources import example
 
@@ -253,7 +276,7 @@ def design(
 
 
 def draw(
-    thing: Example | Design | Learned | History | Trace | Reading | Comparison,
+    thing: Example | Design | Learned | History | Trace | Reading | Comparison | Measured,
     kind: str | None = None,
     *,
     step: int | None = None,
@@ -271,11 +294,11 @@ def draw(
     """A picture of attention: it shows itself in a notebook, and ``save`` writes .svg, .png, .md, .csv or a live .html.
 
     thing : a Trace, a Reading, a Comparison, an Example, which is attended to first, or a Design: what its weights do with
-        its (first) sentence; ``design.trace(1)`` is the next; a training run (Learned, History)
+        its (first) sentence; ``design.trace(1)`` is the next; a training run (Learned, History); what was measured (Measured)
     kind : of a Trace or Reading "heat" (numbers in coloured cells), "arrows" (lines between tokens), "arcs" (one
         token's row over the sentence), "strip" (every stage as a small table), "heads" (all heads); of a Comparison
         "difference" or "heads"; of a training run "curves" (loss, accuracy, what the heads read). None: "heat", of several
-        layers "heads", of a Comparison "difference", of a run "curves"
+        layers "heads", of a Comparison "difference", of a run "curves", of a Measured "roles", which is its only one
     step, probe : of a training run: the attention at that step, on that sequence of those that were looked at
     stage : of a heat map, one of x to the output; None for the weights
     layer, head : which one; None for the last layer, head 0; of a Comparison the head that changed most
@@ -334,6 +357,8 @@ def widget(
     values: Values = None,
     storage: Storage = None,
     cuts: Any = None,
+    variant: str | None = None,
+    tile: int | None = None,
 ) -> Widget:
     """The live page inside a notebook; what is chosen in it can be read and set from Python (``.query``, ``.layer``, …).
 
@@ -345,6 +370,8 @@ def widget(
     storage : "exact", "int16", or None: exact up to 2 MiB
     cuts : of a captured reading, what ``reading.cut(…)`` gave, or a list: shown beside the weights. Of what
         ``capture(model, text)`` gave, the page has a button that makes them
+    variant : of one record, "flash" for a panel that folds one tile of keys after another, whose ``.tile`` and ``.fold`` can be
+        read and set as well;  tile : keys of a tile, or None
 
     Errors: ``MissingExtra`` without the extra ``notebook``, ``InputError`` where there is nothing to show.
     """
@@ -354,11 +381,11 @@ def widget(
     from .runs import run_of
 
     if (run := run_of(thing)) is not None:
-        _refuse_for_runs(values=values, storage=storage, cuts=cuts)
+        _refuse_for_runs(values=values, storage=storage, cuts=cuts, variant=variant, tile=tile)
         return run_widget(run, view=view, lang=lang)
     options: dict[str, Any] = {
         "view": view, "lang": lang, "values": values, "storage": storage, "cuts": cuts, "solver": _answer,
-        "cutter": _cutter(thing),
+        "cutter": _cutter(thing), "variant": variant, "tile": tile,
     }  # fmt: skip
     if isinstance(thing, Comparison):
         return shown((thing.a, thing.b), comparison=thing.pairing(), **options)
@@ -482,7 +509,7 @@ def learn(
     steps : updates in all; None for what the task needs
     seed : of the first weights and of the batches; the same seed gives the same history, bit for bit, on the same machine
     out : a ``.safetensors`` that is written every few seconds and at the end, each time whole or not at all
-    resume : True to go on from ``out``, to the same end as without a stop
+    resume : True to go on from ``out``, to the same end as without a stop; where there is no such file yet, to start it
     n_layers, n_heads, d_model, d_mlp, norm : the model's sizes (1 to 3 layers, 1 to 4 heads); None for the task's own
     learning_rate : the length of a step; batch : sequences a step
     progress : called after each update with step, steps, loss and held-out accuracy
@@ -495,7 +522,8 @@ def learn(
 
     Errors: ``UnknownName`` for a task; ``InputError`` for data that teach nothing, settings that do not fit, a loss that is
     no number any more (the last good state is kept in ``out``), a ``resume`` with other settings; ``OutputError`` where
-    ``out`` cannot be written; ``MissingExtra`` without PyTorch.
+    ``out`` cannot be written; ``MissingExtra`` without PyTorch. Where training had begun, ``error.learned`` is the run
+    so far, a ``Learned`` to look at or to save elsewhere.
     """
     from .sources.learn.learned import learn as learned
 
@@ -535,7 +563,7 @@ def record(
     probes : what to look at all through the training, one or a list: a text, a tensor, a tuple of the model's arguments, its
         inputs by name, or a function that runs it; one sequence each
     every : steps between snapshots; or a list of steps; None for each of the first ten, then gaps of a tenth of the steps
-        made. The first and the last state are always kept
+        made, and fewer where they would take over 8% of the time. The first and the last state are always kept
     tokens : (token,) texts of the only probe, or a list with one each;  tokenizer : for probes that are texts
     loss : of the model's output on a probe, one number, to keep the gradient that arrives at each layer; None for the
         output's own ``.loss``, if it has one. One for all probes, or a list
@@ -602,10 +630,127 @@ def lesson(which: int | str | os.PathLike[str], lang: str = "en") -> Lesson:
 
 
 def _makers() -> Makers:
-    """What lessons need of the makers of a Trace: examples by name, also with something changed."""
+    """What lessons need of the makers of a Trace: examples by name, also with something changed, and saved readings."""
     from .lessons.lesson import Makers
     from .sources.example import attended
     from .sources.example import load as opened
     from .sources.example_edit import edited
 
-    return Makers(lambda name: attended(opened(name)), lambda name, change: attended(edited(opened(name), change)))
+    return Makers(_record_of, lambda name, change: attended(edited(opened(name), change)))
+
+
+def _record_of(name: str) -> Trace | Reading:
+    """What a lesson calls by a name: an example attended to, or a record that was saved."""
+    from .sources.example import Example, attended
+
+    found = load(name)
+    if isinstance(found, Example):
+        return attended(found)
+    if isinstance(found, Trace | Reading):
+        return found
+    raise InputError(
+        en=f"a lesson reads an example, a Trace or a Reading, not a {type(found).__name__} ({name}).",
+        ko=f"레슨은 예제, Trace, Reading을 읽는데 {name}은(는) {type(found).__name__}입니다.",
+    )
+
+
+def measure(
+    model: Any,
+    corpus: Any = None,
+    tokenizer: Any = None,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    engine: str = "local",
+    workers: int | None = None,
+    limit: int | None = None,
+    repeated: int | None = None,
+    roles: Collection[str] | None = None,
+    seed: int = 0,
+    restart: bool = False,
+    dtype: str | None = None,
+    allow_pickle: bool = False,
+    batch_tokens: int = 1024,
+    shard_tokens: int = 16_384,
+    progress: MeasureProgress | None = None,
+    lacking: Callable[[Sequence[str]], None] | None = None,
+) -> Measured:
+    """What every head of a model does over a corpus: role by role a score, the best trivial rule's, and whether that is evidence.
+
+    model : the folder of a model, its name in the local cache, or "demo"; or a PyTorch module, with its ``tokenizer``
+    corpus : a text file with a sentence on each line, a ``.conllu`` file with annotated words, or texts
+    folder : where the run is kept: stopped or killed, the same call goes on; ``restart`` begins anew. Needs PyArrow
+    engine : "local", on ``workers`` processes (all processors where it is None); or "ray", on a Ray cluster
+    limit : how many sentences at most
+    repeated : random tokens in place of a corpus: so many, and the same again; ``limit`` such sequences, else 128
+    roles : names from ``jumok roles``; None for all that the corpus has
+    seed : of the intervals, of what is drawn for examples, and of repeated tokens
+    batch_tokens : what is read together, padding included;  shard_tokens : what a kill costs at most, for each worker
+    progress : called with tokens done, their number, tokens per second and seconds left
+    lacking : called before anything is measured, with the roles that have no case because the model does not read ahead
+
+    Errors: ``InputError`` for a model, corpus or option that does not fit; ``ExampleError`` with line and column of the corpus;
+    ``OutputError`` for a folder that holds another run or cannot be written; ``MissingExtra``.
+    Source: Clark et al. 2019; Voita et al. 2019; Olsson et al. 2022; ``jumok roles`` names the source of each role.
+    """
+    from . import __version__
+    from .measurement.running.run import Asked, measured
+
+    is_module = not isinstance(model, (str, os.PathLike))
+    asked = Asked(
+        _opener(model, tokenizer, dtype, allow_pickle), not is_module and tokenizer is None, corpus, limit, folder, restart,
+        engine, workers, roles, seed, repeated, batch_tokens, shard_tokens, lacking,
+    )  # fmt: skip
+    return measured(asked, __version__, progress)
+
+
+def serve(
+    *files: str | os.PathLike[str],
+    model: str | os.PathLike[str] | None = None,
+    corpus: str | os.PathLike[str] | None = None,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    work: str | os.PathLike[str] | None = None,
+    allow_code: bool = False,
+    open_browser: bool = False,
+    lang: str | None = None,
+) -> None:
+    """The page with a live Python behind it, for yourself or a class, until Ctrl-C. Its link is printed.
+
+    files : what it shows besides the packaged examples: example files, saved records and runs, folders of ``measure``
+    model : the folder of a model, its name in the local cache, or "demo", which reads what visitors type
+    corpus : what visitors may measure that model over
+    host : "127.0.0.1", this computer alone; any other address makes a link with a secret, "0.0.0.0" is for a class
+    port : None for 8765, or a free one;  work : the folder in which everything is kept, None for one of your own
+    allow_code : True to check the code of lessons, on this computer only: it runs with limits, but in no sandbox
+    lang : of those whose browser asks for neither language
+
+    Errors: ``InputError`` for a file, model or address that cannot be used; ``OutputError`` for the work folder;
+    ``MissingExtra`` without the extra ``serve``.
+    """
+    from .server.serving import serve as served
+
+    def opened(started: Any) -> None:
+        print(started.url, flush=True)  # noqa: T201 (a link, which whoever called this needs)
+        if open_browser:
+            import webbrowser
+
+            webbrowser.open(started.url)
+
+    served(
+        files, model=model, corpus=corpus, host=host, port=port, work=work, allow_code=allow_code, lang=lang, opened=opened
+    )  # fmt: skip
+
+
+def _opener(model: Any, tokenizer: Any, dtype: str | None, allow_pickle: bool) -> Callable[[], Any]:
+    """What opens a model to be measured, here or in another process."""
+    from functools import partial
+
+    try:
+        from .sources.capture import batches
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingExtra(extra="models", package="torch") from error
+    if isinstance(model, (str, os.PathLike)) and tokenizer is None:
+        return partial(batches.open_folder, os.fspath(model), dtype, allow_pickle)
+    return partial(batches.open_module, model, tokenizer, dtype, allow_pickle)

@@ -21,8 +21,10 @@ __all__ = [
     "PIECES",
     "SMALL_WORDS",
     "by_language",
+    "counted",
     "fill",
     "language",
+    "name_shown",
     "number",
     "particle",
     "percent",
@@ -30,6 +32,7 @@ __all__ = [
     "quoted",
     "shown",
     "with_particle",
+    "written",
 ]
 
 LANGS = ("en", "ko")
@@ -106,6 +109,25 @@ def shown(text: str) -> str:
         text = text or "''"
         return "".join("␣" if letter == " " else _letter(letter) for letter in text)
     return "".join(map(_letter, text))
+
+
+def name_shown(text: str, most: int = 60) -> str:
+    """What somebody called a thing, on a line with other words: as it can be seen, and of a long one its beginning.
+
+    >>> name_shown("line 3"), name_shown("x" * 5000, most=4)
+    ('line 3', 'xxx…')
+    """
+    text = shown(text[: 2 * most])
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def written(text: str) -> str:
+    """A file's name as any text can hold it: a byte of it that is no UTF-8 is spelled out.
+
+    >>> written("은행.txt"), written("a" + chr(0xDCFF)) == "a" + chr(92) + "udcff"
+    ('은행.txt', True)
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def by_language(words: Any, lang: str) -> str:
@@ -298,6 +320,15 @@ class _Filler(string.Formatter):
 
     def words(self, value: Any) -> str:
         return ", ".join(by_language(self.meaning.get(name), self.lang) or shown(name) for name in value)
+
+
+def counted(n: int, what: str) -> str:
+    """How many of something, in English.
+
+    >>> counted(1, "layer"), counted(1000, "token")
+    ('1 layer', '1,000 tokens')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _bracketed(value: float) -> str:

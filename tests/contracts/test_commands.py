@@ -237,3 +237,31 @@ def test_without_a_browser_the_tests_say_so(monkeypatch):
     monkeypatch.setattr(run_tests, "system_packages", lambda *names: None)
     with pytest.raises(run_tests.Trouble, match="need a browser"):
         run_tests.install_missing_browser()
+
+
+# what is brought besides ---------------------------------------------------------------------------
+
+
+def test_extras_are_brought_and_remembered(checkout, steps, monkeypatch):
+    ran = []
+    monkeypatch.setenv("JUMOK_CALLED", "python3 run.py")  # which main would set for good
+    monkeypatch.setattr(run, "become", lambda command: ran.append(command) or 0)
+    assert run.main(["--with", "learn,measure", "learn", "pronoun"]) == 0
+    assert steps[-1][-1] == ".[cli,design,picture,serve,learn,measure]"
+    assert ran[-1][-2:] == ["learn", "pronoun"]
+    assert run.main(["attend", "student"]) == 0
+    assert len(steps) == 2, "the next run has them"
+    assert run.main(["--with=notebook"]) == 0
+    assert steps[-1][-1] == ".[cli,design,picture,serve,learn,measure,notebook]"
+    (checkout / "pyproject.toml").write_text((checkout / "pyproject.toml").read_text() + "# changed\n")
+    run.main(["attend", "student"])
+    assert steps[-1][-1].endswith(",learn,measure,notebook]"), "what is made anew has them too"
+
+
+@pytest.mark.parametrize("said", [["--with"], ["--with", "lern"], ["--with="], ["--with", "test"]])
+def test_an_extra_that_is_none_is_refused(checkout, steps, said, capsys):
+    assert run.main(said) == 2
+    assert steps == []
+    told = capsys.readouterr().err
+    assert "--with expects some of" in told
+    assert "쉼표" in told

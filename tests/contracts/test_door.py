@@ -9,6 +9,7 @@ import jumok
 
 NAMES = [
     "Comparison",
+    "Cost",
     "Design",
     "Example",
     "Explanation",
@@ -16,6 +17,7 @@ NAMES = [
     "JumokError",
     "Learned",
     "Lesson",
+    "Measured",
     "Picture",
     "Reading",
     "Rotary",
@@ -30,6 +32,7 @@ NAMES = [
     "capture",
     "check",
     "compare",
+    "cost",
     "design",
     "design_values",
     "draw",
@@ -39,10 +42,13 @@ NAMES = [
     "learn",
     "lesson",
     "load",
+    "measure",
     "nn",
     "positions",
     "record",
     "scaling",
+    "serve",
+    "variants",
     "widget",
 ]
 

@@ -241,3 +241,18 @@ def test_a_package_that_is_there_but_broken_is_not_called_missing():
     done = run("import types, jumok\nsys.modules['torch'] = types.ModuleType('torch')\njumok.nn", [])
     assert done.returncode == 1
     assert "MissingExtra" not in done.stderr
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "prometheus_client"])
+def test_serve_names_its_extra(missing):
+    done = run(command("serve", "--lang", "ko"), [missing])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert missing.replace("_", "-") in done.stderr
+    assert "pip install 'jumok[serve]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_door_loads_no_server():
+    code = "import jumok, sys\njumok.serve\nassert not {'starlette', 'uvicorn', 'asyncio'} & set(sys.modules)"
+    done = run(code, [])
+    assert (done.returncode, done.stderr) == (0, "")

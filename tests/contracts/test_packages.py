@@ -1,20 +1,21 @@
-"""What is published: the source archive and the wheel made from it, looked into and installed."""
+"""What is published: the source archive and the wheel made from it, looked into, installed and run.
+
+The short form of ``release/check.py``, on the Python that runs and without a network.
+"""
 
 import importlib.metadata
 import os
-import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import venv
-import zipfile
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
 import jumok
+from release import check
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,18 +31,6 @@ def built(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def in_wheel(built):
-    with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
-        return set(archive.namelist())
-
-
-@pytest.fixture(scope="module")
-def in_sdist(built):
-    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
-        return {name.partition("/")[2] for name in archive.getnames()}
-
-
-@pytest.fixture(scope="module")
 def installed(built, tmp_path_factory):
     """The bin folder of a fresh environment with the wheel and what it requires without extras, nothing else."""
     folder = tmp_path_factory.mktemp("새 환경")
@@ -53,32 +42,40 @@ def installed(built, tmp_path_factory):
     assert done.returncode == 0, done.stdout + done.stderr
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = Path(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip())
-    for distribution in required("jumok"):
-        bring(distribution, site)
+    bring("jumok", "", site)
     return scripts
 
 
-def required(name):
-    """The installed distributions that one needs without its extras, and those that they need."""
+@pytest.fixture(scope="module")
+def with_command(installed):
+    """The same environment once the extra of the command line is there too: its Python."""
+    site = next(installed.parent.glob("[Ll]ib/**/site-packages"))
+    bring("jumok", "cli", site)
+    return installed / "python"
+
+
+def required(name, extra):
+    """The installed distributions that one needs with an extra of its own, and those that they need."""
     found = {}
     waiting = [name]
     while waiting:
-        for line in importlib.metadata.requires(waiting.pop()) or ():
+        name = waiting.pop()
+        for line in importlib.metadata.requires(name) or ():
             requirement = Requirement(line)
-            if (
-                requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            ) and requirement.name not in found:
+            asked = {"extra": extra if name == "jumok" else ""}
+            if (requirement.marker is None or requirement.marker.evaluate(asked)) and requirement.name not in found:
                 found[requirement.name] = importlib.metadata.distribution(requirement.name)
                 waiting.append(requirement.name)
     return found.values()
 
 
-def bring(distribution, site):
-    """Put an installed distribution's top-level files and folders into another site-packages."""
-    for top in {file.parts[0] for file in distribution.files} - {"..", "__pycache__"}:
-        source = Path(distribution.locate_file(top))
-        if not (site / top).exists():
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, site / top)
+def bring(name, extra, site):
+    """Put what an installed distribution requires, its top-level files and folders, into another site-packages."""
+    for distribution in required(name, extra):
+        for top in {file.parts[0] for file in distribution.files} - {"..", "__pycache__"}:
+            source = Path(distribution.locate_file(top))
+            if not (site / top).exists():
+                (shutil.copytree if source.is_dir() else shutil.copy)(source, site / top)
 
 
 def run(scripts, *command, **options):
@@ -100,35 +97,31 @@ def test_the_archives_carry_the_version(built):
     }
 
 
-def test_the_wheel_holds_every_source_file_and_nothing_else(in_wheel):
-    files = {name.removeprefix("src/") for name in in_git() if name.startswith("src/jumok/")}
-    assert {name for name in in_wheel if ".dist-info/" not in name} == files
-    assert "jumok/py.typed" in files
-    assert any(re.fullmatch(r"jumok/examples/[\w-]+\.yaml", name) for name in files)
+def test_the_wheel_holds_every_source_file_its_licences_and_nothing_else(built):
+    files = check.in_git()
+    assert check.wheel_faults(next(built.glob("*.whl")), files) == []
+    assert {
+        "src/jumok/py.typed",
+        "src/jumok/examples/student.yaml",
+        "src/jumok/readings/minilm-tired.safetensors",
+    } <= files
 
 
-def test_the_wheel_holds_the_licence(in_wheel):
-    assert f"jumok-{jumok.__version__}.dist-info/licenses/LICENSE" in in_wheel
+def test_the_source_archive_holds_what_git_holds(built):
+    assert check.sdist_faults(next(built.glob("*.tar.gz")), check.in_git()) == []
 
 
-def test_the_source_archive_holds_what_is_needed_to_work_on_it(in_sdist):
-    files = {
-        "pyproject.toml", "constraints.txt", "run.py", "run_tests.py", "LICENSE", "README.md", "README.ko.md",
-        "CHANGELOG.md", "CONTRIBUTING.md", "src/jumok/py.typed", "tests/conftest.py", "benchmarks/start_up.py",
-    }  # fmt: skip
-    assert files <= in_sdist
+def test_what_an_archive_lacks_or_holds_too_much_is_told(built):
+    wheel, sdist = check.archives(built)
+    files = check.in_git() - {"src/jumok/py.typed"} | {"src/jumok/other.yaml"}
+    assert check.wheel_faults(wheel, files) == ["lacks jumok/other.yaml", "holds jumok/py.typed"]
+    assert check.sdist_faults(sdist, files) == ["lacks src/jumok/other.yaml", "holds src/jumok/py.typed"]
 
 
-def test_the_source_archive_holds_only_what_git_holds(in_sdist):
-    folders = {parent.as_posix() for name in in_git() for parent in Path(name).parents}
-    assert in_sdist - in_git() - folders - {"", "PKG-INFO"} == set()
-
-
-def in_git():
-    """What is committed or could be: no caches, no environments."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
-    return {name for name in names.split("\0") if (ROOT / name).is_file()}
+@pytest.mark.parametrize("tag", ["0.0.1", "v0.0.1", f"v{jumok.__version__}.post1", jumok.__version__])
+def test_a_tag_of_another_version_is_refused(tag):
+    with pytest.raises(check.Wrong, match="the tag is"):
+        check.tag_matches(tag)
 
 
 def test_the_full_licence_text_is_there():
@@ -154,6 +147,10 @@ def test_a_fresh_environment_names_the_extra_of_the_command_line(installed):
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'jumok[cli]'" in done.stderr
     assert len(done.stderr.splitlines()) <= 2, "more than a line a language"
+
+
+def test_a_first_user_runs_the_command(with_command, tmp_path):
+    assert "0.550" in check.tried(with_command, tmp_path / "first user")
 
 
 def test_a_type_checker_sees_the_installed_types(installed, tmp_path):

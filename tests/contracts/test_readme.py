@@ -1,4 +1,4 @@
-"""What the READMEs and the pages about design show is what is printed."""
+"""What the READMEs show is what is printed, and the pages in docs/ have their pictures; their examples: tests/docs."""
 
 import doctest
 import io
@@ -16,25 +16,15 @@ READMES = ["README.md", "README.ko.md"]
 PAGES = [*READMES, "docs/design.md", "docs/design.ko.md"]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", READMES)
 def test_the_python_in_it_runs(name):
     results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert results.attempted >= 8
     assert results.failed == 0
 
 
-@pytest.mark.parametrize("name", ["docs/capture.md", "docs/capture.ko.md", "docs/record.md", "docs/record.ko.md"])
-def test_the_python_about_models_runs(name):
-    results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert results.attempted >= 7
-    assert results.failed == 0
-
-
 @pytest.mark.parametrize("name", ["docs/learn.md", "docs/learn.ko.md"])
-def test_the_page_about_learning_runs_and_shows_its_pictures(name):
-    results = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert results.attempted >= 5
-    assert results.failed == 0
+def test_the_page_about_learning_shows_its_pictures(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     pictures = re.findall(r'<img src="([^"]+)" alt="[^"]{20,}"', text)
     assert len(pictures) == 3
@@ -56,7 +46,7 @@ def test_the_page_about_learning_names_every_task_and_commands_that_are_there(na
     assert [option for option in options if option not in out.getvalue()] == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", READMES)
 def test_the_screens_in_it_are_real(name, monkeypatch):
     """Every piece between two … of a block that begins with $ stands in what the command prints."""
     monkeypatch.setenv("COLUMNS", "80")

@@ -11,11 +11,11 @@ import pytest
 TESTS = Path(__file__).parents[1]
 
 
-def run(tmp_path, source):
+def run(tmp_path, source, *options):
     """The exit code, the counts of the closing line and all output of pytest over one file."""
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p skip_policy\n")
     (tmp_path / "test_it.py").write_text("import pytest\n" + source)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--doctest-modules", str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--doctest-modules", *options, str(tmp_path)]
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(TESTS)}, capture_output=True, text=True
     )
@@ -56,10 +56,17 @@ def test_a_whole_file_that_looks_away_is_a_failure(tmp_path):
     assert "Let it run, or remove it" in output
 
 
-def test_a_package_that_is_gone_is_told_and_passes(tmp_path):
-    code, counts, output = run(
-        tmp_path, "def test_a(): pass\ndef test_b(): pytest.skip('gone from the registry: tiny-model')"
-    )
+@pytest.mark.parametrize("source", ["def test_a(): pytest.skip('not today')", "pytest.importorskip('no_such_module')"])
+def test_looking_away_is_a_failure_in_several_processes_too(tmp_path, source):
+    code, _, output = run(tmp_path, source, "--numprocesses=2")
+    assert code != 0
+    assert "Let it run, or remove it" in output
+
+
+@pytest.mark.parametrize("options", [[], ["--numprocesses=2", "--dist=loadfile"]])
+def test_a_package_that_is_gone_is_told_and_passes(tmp_path, options):
+    source = "def test_a(): pass\ndef test_b(): pytest.skip('gone from the registry: tiny-model')"
+    code, counts, output = run(tmp_path, source, *options)
     assert (code, counts) == (0, {"passed": 1, "skipped": 1})
     assert "not tested, as the skip policy allows" in output
     assert "test_it.py::test_b: gone from the registry: tiny-model" in output

@@ -1,12 +1,10 @@
-"""Starting costs little: what is loaded when, and how long it takes."""
+"""Starting costs little: what is loaded when (run_tests.py measures how long it takes, while nothing else runs)."""
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "start_up.py"
 HEAVY = {"torch", "jax", "scipy", "rich", "click", "transformers", "pandas", "matplotlib", "IPython"}
 ON_FIRST_USE = {"numpy", "array_api_compat", "yaml", "ruamel", "safetensors"}
 
@@ -48,8 +46,3 @@ def test_the_command_line_loads_nothing_heavy(arguments):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout
     assert not {name.partition(".")[0] for name in done.stderr.split()} & (HEAVY - {"click", "rich"})
-
-
-def test_start_up_stays_within_its_targets():
-    done = subprocess.run([sys.executable, str(BENCHMARK), "--check"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr

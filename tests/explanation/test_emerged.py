@@ -6,9 +6,13 @@ import string
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import jumok
 from jumok.explanation.emerged import PHRASES, learned, outcome, place, row
+from jumok.picture.learned import Run, pack_run
+from jumok.sources.learn.emerged import _carrier, _shared
 from jumok.words import LANGS, number, percent
 from runs import emerged, history, run
 
@@ -20,9 +24,10 @@ def kinds(found, section="emerged"):
     return [fact.kind for fact in found.facts if fact.section == section]
 
 
-def two_sentences(tired, soft, n_layers=1):
-    """One head a layer; the row of "it" at the start, and at the end in the last layer."""
-    rows = [[[[FLAT]] * n_layers, [[FLAT]] * (n_layers - 1) + [[end]]] for end in (tired, soft)]
+def two_sentences(tired, soft, n_layers=1, n_heads=1):
+    """The row of "it" at the start, and at the end in the last layer."""
+    flat = [FLAT] * n_heads
+    rows = [[[flat] * n_layers, [flat] * (n_layers - 1) + [[end] * n_heads]] for end in (tired, soft)]
     return history(rows, TWO, [(0,), (1,)], query=2)
 
 
@@ -115,10 +120,11 @@ def test_the_head_worth_looking_at_is_the_carrier_or_else_the_best_reader_of_the
     [
         (emerged([(0.2, 0.1)], accuracy=0.15), ["unlearned"]),
         (emerged([(0.2, 0.1)], accuracy=0.15, guess=0.2), ["unlearned", "unlearned.guess"]),
+        (emerged([(0.2, 0.1)], accuracy=0.15, alone=0.4), ["unlearned.below"]),
         (emerged([(0.2, 0.95)]), ["none"]),
         (emerged([(0.2, 0.95), (0.2, 0.97)], without_layer=[0.3]), ["none", "layer"]),
         (emerged([(0.9, 0.1)], carrier=(0, 0)), ["carrier", "reads.above", "appeared", "cut.chance", "alone"]),
-        (emerged([(0.2, 0.4)], carrier=(0, 0)), ["carrier", "reads.not_above", "appeared", "cut", "alone"]),
+        (emerged([(0.2, 0.4)], carrier=(0, 0)), ["carrier", "reads.not_above", "appeared", "cut", "alone", "rest"]),
         (emerged([(0.9, 0.1)], carrier=(0, 0), baseline=1.0), ["carrier", "reads.position", "appeared", "cut.chance", "alone"]),
         (emerged([(0.9, 0.1)], carrier=(0, 0), reads=None), ["carrier", "cut.chance", "alone"]),
         (emerged([(0.9, 0.1), (0.1, 0.97)], carrier=(0, 0)), ["carrier", "reads.above", "appeared", "cut.chance", "others"]),
@@ -130,10 +136,57 @@ def test_the_head_worth_looking_at_is_the_carrier_or_else_the_best_reader_of_the
     ],
 )  # fmt: skip
 def test_what_is_said_follows_from_what_was_measured(measured, expected):
-    found = outcome(two_sentences(FLAT, FLAT, n_layers=len(measured["without"])), measured)
+    without = measured["without"]
+    found = outcome(two_sentences(FLAT, FLAT, len(without), len(without[0])), measured)
     assert kinds(found) == expected
     for lang in LANGS:
         assert found.text(lang)
+
+
+SHARE = st.floats(0, 1, allow_subnormal=False)
+
+
+@given(st.lists(st.lists(SHARE, min_size=2, max_size=2), min_size=1, max_size=3), SHARE, SHARE)
+def test_a_cut_leaves_chance_and_the_others_do_not_matter_or_the_work_is_said_to_be_shared(cuts, floor, accuracy):
+    """Whatever the cuts leave."""
+    without, layers = tuple(map(tuple, cuts)), tuple(map(min, cuts))
+    carrier = _carrier(accuracy, without, None)
+    measured = emerged(
+        *[[(0.5, left) for left in of] for of in cuts], accuracy=accuracy, carrier=carrier, alone=floor, chance=0
+    )
+    told = kinds(outcome(two_sentences(FLAT, FLAT, len(cuts), 2), measured | {"without_layer": list(layers)}))
+    if {"unlearned", "unlearned.below"} & set(told):
+        assert accuracy - floor <= 0.1
+        assert ("unlearned.below" in told) == (accuracy < floor - 0.1)
+    elif carrier is None:
+        assert told[0] == "none"
+        assert ("layer" in told) == _shared(accuracy, without, layers, None)
+    else:
+        left, other = without[carrier[0]][carrier[1]], without[carrier[0]][1 - carrier[1]]
+        is_shared = {"shared", "rest"} & set(told)
+        assert is_shared or (left - floor <= 0.1 and accuracy - other <= 0.1)
+        assert ("others" in told) == (accuracy - other <= 0.1)
+        assert ("cut.chance" in told) == (left - floor <= 0.1)
+
+
+@pytest.mark.parametrize(
+    ("task", "steps", "sizes"),
+    [("previous", 120, {}), ("previous", 120, {"n_heads": 2}), ("subject-verb", 130, {}), ("homonym", 120, {}),
+     ("pronoun", 60, {}), ("pronoun", 60, {"n_layers": 1})],
+)  # fmt: skip
+def test_what_is_said_of_a_real_run_is_what_its_cuts_left(task, steps, sizes):
+    found = run(task, steps, **sizes)
+    measured, told = found.emerged, {fact.kind: fact.data for fact in jumok.explain(found).facts}
+    floor = max(measured["chance"], measured["alone"])
+    if measured["carrier"] is None:
+        assert "none" in told
+        assert ("layer" in told) == measured["shared"]
+        return
+    layer, head = measured["carrier"]
+    left = measured["without"][layer][head]
+    assert told["cut" if left - floor > 0.1 else "cut.chance"]["without"] == left
+    assert measured["shared"] == ("shared" in told)
+    assert left - floor <= 0.1 or {"shared", "rest"} & told.keys()
 
 
 def test_the_reason_is_told_only_where_it_is_read_more_than_positions_explain():
@@ -147,7 +200,7 @@ def test_the_reason_is_told_only_where_it_is_read_more_than_positions_explain():
 
 def test_a_rise_is_sudden_where_the_wait_before_it_is_longer():
     def told(*rise):
-        return kinds(outcome(repeated(), emerged([(0.9, 0.1)], carrier=(0, 0), rise=list(rise))), "training")[-1]
+        return kinds(outcome(repeated(1), emerged([(0.9, 0.1)], carrier=(0, 0), rise=list(rise))), "training")[-1]
 
     assert told(270, 315) == "sudden"
     assert told(18, 90) == "gradual"
@@ -173,9 +226,60 @@ def test_one_layer_that_did_not_learn_what_follows_says_why():
     assert kinds(outcome(repeated(2), two)) == ["unlearned", "unlearned.guess"]
 
 
+def without_part(name):
+    return {part: value for part, value in emerged([(0.9, 0.1)], carrier=(0, 0)).items() if part != name}
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        *map(without_part, ("accuracy", "alone", "without", "without_layer", "reads", "carrier", "roles", "rise")),
+        emerged([(0.9, 0.1), (0.2, 0.9)], carrier=(0, 0)),  # of two heads
+        emerged([(0.9, 0.1)], [(0.2, 0.9)], carrier=(0, 0)),  # of two layers
+        emerged([(0.9, 0.1)], carrier=(0, 1)),
+        emerged([(0.9, 0.1)], carrier=(0, 0), alone="much"),
+        emerged([(0.9, 0.1)], carrier=(0, 0), baseline=None),
+        emerged([(0.9, 0.1)], carrier=(0, 0), rise=[30]),
+        emerged([(0.9, 0.1)], carrier=(0, 0), roles={"reason": {"reads": [[0.5]], "head": [0, 0]}}),
+        {},
+    ],
+)
+def test_what_another_version_measured_is_not_told_and_this_is_said(foreign):
+    found = two_sentences(FLAT, FLAT)
+    told = outcome(found, foreign)
+    assert kinds(told, "training") == ["loss.own", "accuracy.snapshot", "foreign"]
+    assert kinds(told) == []
+    assert "이 버전의 jumok" in told.text("ko")
+    seen = jumok.draw(Run(found, foreign))
+    assert seen.svg()
+    assert "without_layer" not in pack_run(Run(found, foreign)).header
+    known = emerged([(0.9, 0.1)], carrier=(0, 0))
+    assert kinds(outcome(found, known)) != []
+    assert "without_layer" in pack_run(Run(found, known)).header
+
+
+def test_where_the_curve_ends_elsewhere_than_the_whole_measurement_this_is_said():
+    found = two_sentences(FLAT, FLAT)
+    last = float(found.accuracy[-1])
+    assert "accuracy.curve" not in kinds(outcome(found, emerged([(0.2, 0.1)], accuracy=last)), "training")
+    told = outcome(found, emerged([(0.2, 0.1)], accuracy=last - 0.03))
+    (fact,) = [fact for fact in told.facts if fact.kind == "accuracy.curve"]
+    for lang in LANGS:
+        assert percent(last) in told.sentence(fact, lang)
+
+
+def test_the_loss_of_somebody_else_s_loop_has_no_unit_that_nobody_knows():
+    flat = [[[[FLAT]]] * 2] * 2
+    ours = outcome(history(flat, TWO, [(0,), (1,)], settings={"learning_rate": 0.1}))
+    theirs = outcome(history(flat, TWO, [(0,), (1,)], settings={"every": None}))
+    for lang in LANGS:
+        assert "nat" in ours.text(lang)
+        assert "nat" not in theirs.text(lang)
+
+
 def test_a_training_that_was_stopped_says_so_and_measures_nothing():
     found = two_sentences(FLAT, FLAT)
-    whole = outcome(history([[[[FLAT]]] * 2] * 2, TWO, [(0,), (1,)], settings={"steps": 50}))
+    whole = outcome(history([[[[FLAT]]] * 2] * 2, TWO, [(0,), (1,)], settings={"steps": 50, "learning_rate": 0.1}))
     assert kinds(whole, "training") == ["loss", "accuracy.snapshot", "unfinished"]
     assert "unfinished" not in kinds(outcome(found), "training")
     assert kinds(whole) == []

@@ -76,6 +76,33 @@ def test_adam_is_not_called_plain(pronoun):
     assert "plain gradient descent" not in text
 
 
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.RMSprop])
+def test_of_a_loop_of_somebody_else_s_no_optimizer_is_named(optimizer):
+    model = jumok.nn.SelfAttention(4, 4)
+    x = torch.randn(1, 3, 4)
+    moves = optimizer(model.parameters(), lr=0.1)
+    with jumok.record(model, x, loss=lambda out: out[0].square().sum(), every=1) as recorded:
+        for _ in range(2):
+            moves.zero_grad()
+            model(x)[0].square().sum().backward()
+            moves.step()
+    for lang, phrase in (("en", "does not say how the optimizer"), ("ko", "기록에 없습니다")):
+        text = explain_step(recorded.history, 0, lang=lang).text()
+        assert phrase in text
+        assert not any(name in text for name in ("Adam", "plain gradient descent", "경사 하강법"))
+
+
+def test_where_nothing_moved_no_descent_is_claimed():
+    model = jumok.nn.SelfAttention(4, 4)
+    moves = torch.optim.SGD(model.parameters(), lr=0.0)
+    with jumok.record(model, torch.randn(1, 3, 4), loss=lambda out: out[0].square().sum(), every=1) as recorded:
+        model(torch.randn(1, 3, 4))[0].sum().backward()
+        moves.step()
+    text = explain_step(recorded.history, 0).text()
+    assert "W_Q did not move." in text
+    assert "plain gradient descent" not in text
+
+
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_all_is_said_in_both_languages_with_the_numbers_of_the_record(student, lang):
     explained = explain_step(student, 0, lang=lang)

@@ -13,8 +13,9 @@ import pytest
 import jumok
 from jumok.history import History
 from jumok.path import Rule
+from jumok.path.gradients import Gradients
 from jumok.picture.learned import Run, pack_run
-from small_runs import history
+from small_runs import drawn, history
 
 STAGES = ("x", "q", "k", "v", "scores", "scaled", "weights", "mixed", "output")
 
@@ -32,6 +33,22 @@ def kept(whole: History) -> History:
     return dataclasses.replace(whole, layers=layers, probes=tuple(probes))
 
 
+def wanted_rows(whole: History) -> History:
+    """The same run, whose loss reads the weights themselves."""
+    probes = []
+    for probe in whole.probes:
+        shape = len(whole.steps), 2, len(probe.tokens), len(probe.tokens)
+        arrays = [{"x": of["x"], "weights_gradient": drawn(9, *shape, dtype="float64")} for of in probe.arrays]
+        probes.append(dataclasses.replace(probe, arrays=tuple(arrays)))
+    return dataclasses.replace(whole, probes=tuple(probes))
+
+
+def soft_capped(whole: History) -> History:
+    """The same run with rules that bend and scale the scores."""
+    rules = (Rule(softcap=0.7, scale=0.4), Rule(softcap=2.0, allowed="causal"))
+    return dataclasses.replace(whole, probes=tuple(dataclasses.replace(probe, rules=rules) for probe in whole.probes))
+
+
 def learned_bias(whole: History) -> History:
     """The same run with a rule that holds other numbers at each snapshot."""
     slopes = [Rule(bias=jumok.positions.alibi([0.1 * (at + 1), 0.2])) for at in range(len(whole.steps))]
@@ -46,6 +63,8 @@ RUNS: dict[str, tuple[Callable[[], History], float]] = {
     "one layer, one head": (lambda: history(n_layers=1, n_heads=1), 1e-5),
     "q, k and v alone": (lambda: kept(history(dtype="float64")), 1e-12),
     "a rule that is learned": (lambda: learned_bias(history(dtype="float64")), 1e-12),
+    "a loss on the weights": (lambda: wanted_rows(history(dtype="float64")), 1e-12),
+    "a soft cap": (lambda: soft_capped(history(dtype="float64", biases=True)), 1e-12),
     "rounded": (lambda: history(**MANY), 1e-3),
 }
 
@@ -56,8 +75,20 @@ def moment(whole: History, at: int, probe: int) -> dict[str, Any]:
     for layer in range(len(whole.layers)):
         trace = whole.trace(step, probe, layer)
         stages = {name: rows(trace, name) for name in STAGES if name != "x" or trace.x is not None}
-        layers.append({"stages": stages, "details": trace.source.details})
+        gradients = backwards(trace, whole.probes[probe].arrays[layer], at)
+        layers.append({"stages": stages, "details": trace.source.details, "gradients": gradients})
     return {"snapshot": at, "probe": probe, "step": step, "layers": layers}
+
+
+def backwards(trace: jumok.Trace, arrays: Any, at: int) -> dict[str, list[float] | None]:
+    """dL/dq, dL/dk, dL/dv, and dL/dW of their matrices; none of a probe of which no gradient was kept."""
+    if not {"gradient", "weights_gradient"} & set(arrays) or trace.x is None:
+        return {}
+    output, direct = (arrays[name][at] if name in arrays else None for name in ("gradient", "weights_gradient"))
+    found = Gradients(trace.steps, output, direct)
+    arrays = {name: getattr(found, name) for name in "qkv"}
+    arrays |= {f"w_{name}": found.of_projection(name, trace.x) for name in "qkv"}
+    return {name: None if array is None else array.ravel().tolist() for name, array in arrays.items()}
 
 
 def rows(trace: jumok.Trace, stage: str) -> list[list[float]]:
@@ -87,6 +118,18 @@ def compared(node: Callable[..., str], tmp_path_factory: pytest.TempPathFactory)
 def test_the_page_has_the_layers_of_every_step(compared: dict[str, dict[str, float]], name: str) -> None:
     assert compared[name]["numbers"] > 500
     assert compared[name]["worst"] <= RUNS[name][1]
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if name != "q, k and v alone"])
+def test_the_page_walks_back_to_the_gradients_that_python_finds(
+    compared: dict[str, dict[str, float]], name: str
+) -> None:
+    assert compared[name]["gradients"] > 500
+    assert compared[name]["worst_gradient"] <= RUNS[name][1]
+
+
+def test_a_run_without_gradients_has_none_in_the_page(compared: dict[str, dict[str, float]]) -> None:
+    assert compared["q, k and v alone"]["gradients"] == 0
 
 
 def test_rounding_is_what_makes_a_difference(compared: dict[str, dict[str, float]]) -> None:

@@ -63,6 +63,7 @@ DIFFERENT = [
     ("id: dot", "id: dots", "the blocks differs"),
     ("b: -3..3", "b: -3..4", "dot differs"),
     ("a*1 + 2*b", "a + 2*b", "dot differs"),
+    ("hints: [Pair by pair.", "hints: [One., Pair by pair.", "dot differs"),
     ("{Method: 9}", "{Method: 10}", "carefully differs"),
     ("kind: softmax", "kind: scale", "softmax differs"),
     ("      return scores", "      return 2*scores", "softmax differs"),
@@ -76,6 +77,31 @@ def test_two_languages_that_differ_in_more_than_texts(old, new, said):
     assert old in TEXT
     lesson = small(TEXT, ko=TEXT.replace(old, new, 1))
     assert [one for one in map(str, problems(lesson, run_code=False)) if said in one]
+
+
+GUESS = """choices: [one, two]
+answer: '"two" if weight("studies", "studies") > 0.5 else "one"'"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('else "one"', 'else "three"', "'three' is none of the choices"),  # also where it is not the answer now
+        ('"two" if', '"tow" if', "'tow' is none of the choices"),
+    ],
+)
+def test_every_text_that_an_answer_may_be_is_a_choice(old, new, said):
+    text = TEXT.replace('choices: tokens\nanswer: argmax(weights("studies"))', GUESS)
+    assert found(text, run_code=False) == []
+    assert [said in one for one in found(text.replace(old, new), run_code=False)] == [True]
+
+
+def test_a_literal_answer_is_the_same_choice_in_both_languages():
+    en = TEXT.replace("choices: tokens", "choices: [one, two]").replace('argmax(weights("studies"))', "'\"two\"'", 1)
+    ko = en.replace("[one, two]", "[하나, 둘]").replace('"two"', '"둘"')
+    assert list(problems(small(en, ko=ko), run_code=False)) == []
+    swapped = ko.replace('"둘"', '"하나"')
+    assert ["most differs" in str(one) for one in problems(small(en, ko=swapped), run_code=False)] == [True]
 
 
 def test_texts_and_comments_may_differ():

@@ -3,7 +3,7 @@
 import pytest
 
 from jumok.errors import ExampleError
-from jumok.lessons.claims import claims_in, filled, unclaimed
+from jumok.lessons.claims import claims_in, filled, placed, unclaimed
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,13 @@ def test_what_is_no_claim_is_refused(text):
 
 def test_yaml_braces_are_no_claim():
     assert list(claims_in("solution: {w_v: {Method: {Method: 10}}}")) == []
+
+
+def test_where_claims_stand_in_their_file():
+    places = placed("one\n {{1 = a}}\n{{1 = a}} {{2 = b}}", "x.md")
+    assert {text: (at.line, at.column) for text, at in places.items()} == {"{{1 = a}}": (2, 2), "{{2 = b}}": (3, 11)}
+    with pytest.raises(ExampleError, match=r"x\.md, line 2"):
+        filled("{{1 = a}}", lambda claim: claim.expression.value(), places)
 
 
 def test_filling():

@@ -4,19 +4,14 @@ import doctest
 import io
 import re
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import pytest
 
 import jumok
+from goals_table import PAGES, rows, written
 from jumok.cli import run
-from jumok.lessons import packaged
 from jumok.lessons.functions import functions
-from jumok.lessons.goals import GOALS, covering
 from jumok.words import LANGS
-
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {"en": DOCS / "lessons.md", "ko": DOCS / "lessons.ko.md"}
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -28,15 +23,7 @@ def test_the_python_in_it_runs(lang, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_the_table_of_goals_is_what_the_lessons_hold(lang):
-    rows = []
-    for goal, words in GOALS.items():
-        for number in packaged.names():
-            lesson = jumok.lesson(number, lang)
-            told = ", ".join(f"{id} ({lesson.block(id).kind})" for id in covering(lesson)[goal])
-            if told:
-                rows.append(f"| {words[LANGS.index(lang)]} | {number} {lesson.name} | {told} |")
-    table = PAGES[lang].read_text(encoding="utf-8").partition("| --- | --- | --- |\n")[2].partition("\n\n")[0]
-    assert table.split("\n") == rows
+    assert written(lang) == list(rows(lang))
 
 
 @pytest.mark.parametrize("lang", LANGS)

@@ -58,10 +58,10 @@ def test_no_builtin_is_there(name):
     ],
 )  # fmt: skip
 def test_what_would_grow_or_is_no_number_is_refused(text):
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(ExampleError):
         parsed(text).value({}, FUNCTIONS)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(

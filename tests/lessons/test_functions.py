@@ -7,12 +7,13 @@ import jumok
 from jumok.errors import ExampleError
 from jumok.lessons.expressions import parsed
 from jumok.lessons.functions import functions, tokens_of
+from jumok.verbs import _makers
 
 STUDENT = jumok.attend(jumok.load("student"))
 
 
 def value(text, example="student"):
-    return parsed(text).value({}, functions(example, lambda name: jumok.attend(jumok.load(name))))
+    return parsed(text).value({}, functions(example, _makers().attend))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,11 @@ def value(text, example="student"):
         ("round(sqrt(2), 2) + abs(0-1) + min(3, 2)", 4.41),
         ("parameters(8, 2)", 256),
         ("cost(10000) / cost(1000)", 100),
+        ('mean_weight("carefully")', STUDENT.weights[0, :, 4].mean()),
+        ("mean_weight(-1)", np.mean([STUDENT.weights[0, at, at - 1] for at in range(1, 5)])),
+        ("mean_weight(0)", np.trace(STUDENT.weights[0]) / 5),
+        ('n_scores() + n_scores("nearest-noun")', 5 * 5 + 16 * 17 / 2),
+        ('[n_layers("minilm-tired"), n_heads("minilm-tired"), d_k("minilm-tired")] == [6, 12, 32]', True),
     ],
 )
 def test_it_gives_what_the_record_holds(text, expected):
@@ -56,10 +62,26 @@ def test_a_layer_and_a_head_can_be_chosen():
     assert value('weight("it", "cat")', "it-tired") != value('weight("it", "cat", layer=1)', "it-tired")
 
 
+def test_a_layer_goes_by_the_number_of_the_program():
+    reading = jumok.load("minilm-soft")
+    assert [layer.source.layer for layer in reading] == [2, 3, 5]
+    assert value('weight("it", "cat", layer=5, head=11)', "minilm-soft") == reading[2].weights[11, 8, 2]
+    with pytest.raises(ExampleError, match="a layer that was kept"):
+        value('weight("it", "cat", layer=0)', "minilm-soft")
+
+
+@pytest.mark.parametrize("key", ["5", "-5", "0.5", "1 == 1"])
+def test_a_mean_is_refused_where_no_key_stands(key):
+    with pytest.raises(ExampleError, match="number of steps"):
+        value(f"mean_weight({key})")
+
+
 def test_the_spread_is_the_measured_one():
     measured = jumok.scaling(64).rows[0]
     assert value("variance_of_scores(64)") == measured.unscaled.variance
     assert value("variance_of_scores(64, scaled=1 == 1)") == measured.scaled.variance
+    assert value("largest_weight(64)") == measured.unscaled.largest_weight
+    assert value("largest_weight(64, scaled=True)") == measured.scaled.largest_weight
 
 
 def test_shared_heads_read_their_own_key():
@@ -88,6 +110,7 @@ def test_equal_tokens_are_told_apart():
         ('query("studies", 5)', "from 1 to 4"),
         ('weight("studies", "The", head=1)', "head"),
         ("variance_of_scores(100000)", "1 to 4,096"),
+        ("largest_weight(0)", "1 to 4,096"),
         ("parameters(4, 9)", "heads"),
         ("sqrt(0-1)", r"sqrt\(…\)"),
         ("dot([1], [1, 2])", r"dot\(…\)"),

@@ -32,12 +32,13 @@ def test_a_question_is_answered_by_its_own_numbers(seed):
     lesson = small()
     asked = lesson.asked("dot", seed)
     a, b = asked.drawn["a"], asked.drawn["b"]
-    assert asked.text == f"What is ({a}, 2)·(1, {b})?"
+    assert asked.text == f"What is ({a}, 2)·(1, {b})?".replace("-", "−")
     assert asked.answer == a + 2 * b
     assert lesson.answered(asked, f" {a + 2 * b} ").is_right
     assert lesson.answered(asked, a + 2 * b + 0.004).is_right
     assert not lesson.answered(asked, a + 2 * b + 1).is_right
-    assert lesson.answered(asked, a + 2 * b).text == f"{a} + 2×{b} = {a + 2 * b}"
+    shown = f"({b})" if b < 0 else b
+    assert lesson.answered(asked, a + 2 * b).text == f"{a} + 2×{shown} = {a + 2 * b}".replace("-", "−")
     if a != b:
         assert lesson.answered(asked, a * 2 + b).text == "The pairs are mixed up."
 
@@ -87,7 +88,7 @@ def test_a_drawn_token_gets_its_particle():
         "t: pick", "t: [deep learning]"
     )
     text = text.replace("({a}, 2)·(1, {b})", "{t:은/는}").replace("a*1 + 2*b", "2*b").replace("a*2 + b", "b + 99")
-    assert "deep learning은" in small(text.replace('after: "{a} + 2×{b} = {answer}"\n', ""), "ko").asked("dot").text
+    assert "deep learning은" in small(text.replace('after: "{a} + 2×{b:()} = {answer}"\n', ""), "ko").asked("dot").text
 
 
 def test_a_lesson_speaks_the_languages_that_it_has():

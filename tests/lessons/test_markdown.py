@@ -39,7 +39,7 @@ def test_pieces_with_their_lines():
 
 
 def test_a_fence_may_hold_shorter_fences_and_need_not_close():
-    assert list(pieces("````a\n```\nb\n````\n```c\nd")) == [Fence(1, "a", "```\nb"), Fence(5, "c", "d")]
+    assert list(pieces("````a\n```\nb\n````\n```c\nd")) == [Fence(1, "a", "```\nb"), Fence(5, "c", "d", False)]
 
 
 def test_spans():
@@ -54,6 +54,14 @@ def test_spans():
 def test_an_escaped_text_comes_back_as_it_was(text):
     assert "".join(span.text for span in spans(escaped(text))) == text
     assert {span.kind for span in spans(escaped(text))} <= {"plain"}
+
+
+def test_an_escaped_text_may_be_stressed():
+    assert [(span.kind, span.text) for span in spans(f"*{escaped('[CLS]')}* and **{escaped('a_b')}**")] == [
+        ("em", "[CLS]"),
+        ("plain", " and "),
+        ("strong", "a_b"),
+    ]
 
 
 @given(st.text(alphabet="#-*>|`ab1. \n", max_size=80))

@@ -1,86 +1,96 @@
-"""A lesson as one HTML file: no network, no script, every number dressed with what gives it."""
+"""A lesson as one HTML file: the lesson as JSON, its records as documents, the second program; no network."""
 
-import re
+import json
 from html.parser import HTMLParser
 
 import pytest
 
+import jumok
+from jumok.lessons.goals import GOALS, covering
+from jumok.lessons.page import EXTENSION, carried
 from small_lessons import TEXT, library, small
 
 
 class Reader(HTMLParser):
-    VOID = ("meta", "br", "img", "path", "rect", "line", "circle", "stop")
-
     def __init__(self):
         super().__init__()
-        self.open, self.tags, self.attributes, self.text = [], [], [], []
+        self.tags, self.attributes, self.scripts, self.title, self.within = [], [], {}, "", ""
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += attrs
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_endtag(self, tag):
-        if tag not in self.VOID:
-            assert self.open.pop() == tag
+        self.within = dict(attrs).get("id", tag)
 
     def handle_data(self, data):
-        self.text.append(data)
+        if self.within == "title":
+            self.title += data
+        elif self.within in ("jumok-model", "script"):
+            self.scripts[self.within] = self.scripts.get(self.within, "") + data
+
+    def handle_endtag(self, tag):
+        self.within = ""
 
 
 def read(page):
     reader = Reader()
     reader.feed(page)
-    assert reader.open == []
     return reader
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
-def test_it_is_whole_and_asks_nothing_of_a_network(lang):
+def test_it_is_one_file_that_asks_nothing_of_a_network(lang):
     page = library(lang).page()
     reader = read(page)
     assert f'<html lang="{lang}">' in page
     assert "default-src 'none'" in page
-    assert "script" not in reader.tags
-    assert not [value for name, value in reader.attributes if name in ("src", "href") and not value.startswith("#")]
+    assert not [value for name, value in reader.attributes if name in ("src", "href")]
     assert not [name for name, _ in reader.attributes if name.startswith("on")]
-    assert {"svg", "table", "details", "data"} <= set(reader.tags)
-    assert len(re.findall(r'<section class="block"', page)) == 5
+    model = json.loads(reader.scripts["jumok-model"])
+    assert model["extension"] == EXTENSION.read_text(encoding="utf-8")
+    opening = {"view": "stages", "document": 0, "stage": "x", "query": 2, "key": 2, "lang": lang}
+    assert model["view"] == opening, "nothing of it answers a guess"
+    assert model["title"] == {one: library(one).title for one in ("en", "ko")}
+    assert reader.title == library(lang).title
 
 
-def test_it_says_what_it_lacks():
-    assert "neither checks code nor holds the live view" in library().page()
-    assert "jumok lesson library" in library().page()
+def test_both_languages_travel_with_the_same_blocks():
+    elements = carried(library())["lesson"]["elements"]
+    asking = {
+        lang: [(one["kind"], one["id"]) for one in of if one["kind"] in ("predict", "question", "try")]
+        for lang, of in elements.items()
+    }
+    assert asking["en"] == asking["ko"]
+    assert [id for _, id in asking["en"]] == ["slip", "own-slip", "page", "most", "contribution", "notice-board"]
 
 
-def test_a_number_says_what_gives_it():
-    assert (
-        '<data value="0.55" title="weight(&quot;studies&quot;, &quot;deep learning&quot;)">0.55</data>'
-        in small().page()
-    )
+def test_a_lesson_in_one_language_is_called_so_in_both():
+    model = json.loads(read(small().page()).scripts["jumok-model"])
+    assert model["title"] == {"en": "Small", "ko": "Small"}
+    assert list(model["lesson"]["elements"]) == ["en"]
 
 
-def test_hostile_text_stays_text():
-    evil = "<script>alert(1)</script> <img src=x onerror=alert(1)> [link](javascript:alert(1))"
-    page = small(
-        TEXT.replace("title: Small", f"title: '{evil}'")
-        .replace("## One", f"## One {evil}")
-        .replace("Pair by pair.", f"'{evil}'")
-    ).page()
+def test_the_goals_are_those_of_the_course_and_of_this_lesson():
+    goals = carried(small())["lesson"]["goals"]
+    assert [goal["text"]["en"] for goal in goals] == [en for en, _ in GOALS.values()]
+    by_goal = dict(zip(GOALS, goals, strict=True))
+    assert ["small", "dot"] in by_goal["follow-a-score"]["blocks"]
+    assert ["small", "dot"] in by_goal["write-attention"]["blocks"]
+    assert by_goal["follow-a-score"]["is_here"]
+    assert not by_goal["self"]["is_here"]
+    for id in covering(jumok.lesson("library"))["qkv-analogy"]:
+        assert by_goal["qkv-analogy"]["blocks"].count(["library", id]) == 1
+    of_the_course = carried(library())["lesson"]["goals"]
+    assert all(["small", "dot"] not in goal["blocks"] for goal in of_the_course)
+    assert of_the_course[1]["blocks"].count(["library", "own-slip"]) == 1
+
+
+def test_nothing_in_a_lesson_ends_its_script():
+    page = small(TEXT.replace("title: Small", "title: '</script><script>alert(1)</script>'")).page()
     reader = read(page)
-    assert "script" not in reader.tags
-    assert "img" not in reader.tags
-    assert not [value for name, value in reader.attributes if name == "href" and "javascript" in value]
-    assert "<script>alert(1)</script>" in "".join(reader.text)
+    assert reader.tags.count("script") == page.count("</script>")
+    assert reader.title == "</script><script>alert(1)</script>"
 
 
-def test_answers_are_folded_up():
-    page = small().page()
-    before, _, after = page.partition("<details><summary>Answer</summary>")
-    assert "55%" not in before
-    assert "deep learning" in after
+def test_a_formula_in_a_title_is_plain_text():
+    title = "title: 'Why √d_k?'"
+    assert read(small(TEXT.replace("title: Small", title)).page()).title == "Why √dₖ?"

@@ -1,9 +1,12 @@
 """What was done is kept: at once, by several programs together, and whatever kills them."""
 
+import errno
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -117,13 +120,21 @@ def test_another_file_is_refused(tmp_path, text):
         Progress(tmp_path).bring(path)
 
 
+def test_a_file_that_is_not_there_is_told_so(tmp_path):
+    with pytest.raises(InputError, match="there is no file") as caught:
+        Progress(tmp_path).bring(tmp_path / "none.json")
+    assert "파일이 없습니다" in caught.value.text("ko")
+
+
 def test_reset_forgets(tmp_path):
     progress = Progress(tmp_path)
     progress.reset()
     progress.add("a", "b", "right")
     progress.reset()
     assert progress.done() == []
-    assert list(tmp_path.iterdir()) == []
+    kept = tmp_path / "forgotten.json"
+    assert list(tmp_path.iterdir()) == [kept]
+    assert progress.bring(kept) == 1
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path):
@@ -142,3 +153,52 @@ def test_where_it_lies(monkeypatch, tmp_path):
     assert data_folder({}) == tmp_path / "Library" / "Application Support" / "jumok"
     monkeypatch.setattr(sys, "platform", "win32")
     assert data_folder({"LOCALAPPDATA": str(tmp_path)}) == tmp_path / "jumok"
+
+
+def test_a_full_disk_is_told_and_costs_only_its_own_line(tmp_path, monkeypatch):
+    progress = Progress(tmp_path)
+    progress.add("a", "one", "right")
+    write = os.write
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", lambda handle, data: write(handle, data[:20]))
+        with pytest.raises(OutputError, match="cannot keep"):
+            progress.add("a", "two", "right")
+    progress.add("a", "three", "right")
+    assert [one.id for one in progress.done()] == ["one", "three"]
+
+
+@pytest.mark.parametrize("reason", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_can_only_be_read_is_told_and_what_was_done_stays(tmp_path, monkeypatch, reason):
+    progress = Progress(tmp_path)
+    progress.add("a", "one", "right")
+
+    def refused(*_):
+        raise OSError(reason, os.strerror(reason))
+
+    with monkeypatch.context() as closed:
+        closed.setattr(os, "open", refused)
+        with pytest.raises(OutputError, match="JUMOK_HOME"):
+            progress.add("a", "two", "right")
+    assert [one.id for one in progress.done()] == ["one"]
+
+
+def test_a_kill_in_the_middle_of_bringing_leaves_what_was_there(tmp_path):
+    here, there = Progress(tmp_path / "here"), Progress(tmp_path / "there")
+    for at in range(300):
+        here.add("library", f"block-{at}", "right")
+    there.add("library", "mine", "right")
+    exported = here.export(tmp_path / "my.json")
+    code = "import sys; from pathlib import Path; from jumok.lessons.progress import Progress\n"
+    code += "print(1, flush=True)\nwhile True: p = Progress(Path(sys.argv[1])); p.bring(sys.argv[2]); p.add('x', 'y', 'read')"
+    program = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "there"), str(exported)], stdout=subprocess.PIPE, text=True
+    )
+    program.stdout.readline()
+    while len(there.done()) < 3:
+        time.sleep(0.01)
+    program.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+    program.wait()
+    program.stdout.close()
+    there.bring(exported)
+    assert {("library", "mine"), *(("library", f"block-{at}") for at in range(300))} <= there.right()
+    assert len([one for one in there.done() if one.id.startswith("block")]) == 300

@@ -37,6 +37,10 @@ WRONG = [
     ("hints: [The row Action.]", "hints: The row", 40, "is a list"),
     ("say: Write it.", "say: Write it.\ncovers: fly", 47, "covers is one of"),
     ("draw: {a", "tolerance: -1\ndraw: {a", 27, "from 0"),
+    ("```question", "```questoin", 25, "'questoin' is no block; a block is one of show, predict, question"),
+    ("```predict", "```Predict", 15, "'Predict' is no block"),
+    ("```question", "```quiz", 25, "'quiz' is no block"),
+    ("{answer}\"\nhints: [Pair by pair., \"Add {{1 = 1}} time.\"]\n```", "{answer}\"", 25, "not closed"),
 ]  # fmt: skip
 
 
@@ -47,6 +51,14 @@ def test_what_is_wrong_is_told_with_its_line(old, new, line, said):
         written(TEXT.replace(old, new, 1), "small.md")
     assert caught.value.line == line
     assert caught.value.text("ko") != str(caught.value)
+
+
+def test_the_last_block_is_closed_and_other_code_may_be_anything():
+    with pytest.raises(ExampleError, match="not closed") as caught:
+        written(TEXT.rstrip().removesuffix("```"), "small.md")
+    assert caught.value.line == TEXT[: TEXT.index("```exercise")].count("\n") + 1
+    others = "".join(f"```{info}\nid = 1\n```\n\n" for info in ("", "python", "text", "console", "shell"))
+    assert len(written(TEXT + others + "```yaml\nid: x\n```\n", "small.md").blocks) == 5
 
 
 def test_draws():

@@ -12,7 +12,7 @@ import jumok
 from jumok.errors import InputError, UnknownName
 from jumok.history import History
 from jumok.picture.curves import to_json
-from jumok.words import LANGS, percent
+from jumok.words import LANGS, number, percent
 from runs import run
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,6 +53,7 @@ def test_each_curve_goes_where_its_numbers_are():
         assert slope[0] < 0
         assert np.abs(np.polyval(slope, values) - points[:, 1]).max() < 0.2
     assert np.polyfit(history.steps, accuracy[:, 0], 1)[0] > 0
+    assert loss[0, 0] == accuracy[0, 0]  # step 0 is one place
 
 
 def test_names_on_the_right_stand_clear_of_each_other():
@@ -74,6 +75,7 @@ def test_csv_has_every_number():
     loss = [float(row["value"]) for row in rows if row["curve"] == "loss"]
     reads = [float(row["value"]) for row in rows if row["curve"] == "reads answer"]
     assert loss == found.history.loss.tolist()
+    assert [int(row["step"]) for row in rows if row["curve"] == "loss"] == list(range(60))
     assert reads == found.history.roles["answer"][:, 0, 0].tolist()
     assert [int(row["step"]) for row in rows if row["curve"] == "accuracy"] == list(found.history.steps)
 
@@ -82,6 +84,11 @@ def test_markdown_has_a_line_for_each_snapshot():
     found = run("previous", 60)
     lines = [line for line in jumok.draw(found, lang="ko").markdown().splitlines() if line.startswith("| ")]
     assert len(lines) == len(found.history.steps) + 2
+    said = [line.strip("| ").split(" | ") for line in lines[2:]]
+    measured = {step: number(float(found.history.loss[step])) for step in found.history.steps[:-1]}
+    assert {int(step): loss for step, loss, *_ in said} == measured | {
+        60: ""
+    }  # no batch was drawn after the last update
     assert str(jumok.draw(found)).startswith("# Which token stands before me?")
 
 

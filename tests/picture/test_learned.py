@@ -17,6 +17,8 @@ from jumok.history import History
 from jumok.picture import learned
 from jumok.picture.learned import EXTENSION, Run, carried, names, pack_run
 from jumok.picture.packed import Packed
+from jumok.sources.learn.tasks import NAMES
+from jumok.sources.learn.training import schedule
 from jumok.words import LANGS
 from small_runs import STEPS, history, run
 
@@ -52,8 +54,24 @@ def test_a_small_run_travels_with_every_digit() -> None:
             assert np.array_equal(found[f"probes.{at}.{layer}.x"], own["x"])
 
 
-def test_what_no_page_draws_stays_at_home() -> None:
-    assert not [name for name in arrays(pack_run(run())) if "gradient" in name and not name.startswith("gradient_norm")]
+def test_the_gradients_of_the_probes_travel_for_the_page_explains_them() -> None:
+    made = history()
+    found = arrays(pack_run(Run(made)))
+    for at, probe in enumerate(made.probes):
+        for layer, own in enumerate(probe.arrays):
+            assert np.array_equal(found[f"probes.{at}.{layer}.gradient"], own["gradient"])
+
+
+def test_the_entry_that_moved_most_is_that_of_the_run_where_its_weights_are_rounded(large: Run) -> None:
+    found, whole = arrays(pack_run(large)), large.history
+    assert found["layers.0.w_q"].dtype == np.int16
+    for at, layer in enumerate(whole.layers):
+        for name in ("w_q", "w_k", "w_v"):
+            change = np.abs(np.diff(layer.weights[name], axis=0)).reshape(len(whole.steps) - 1, -1)
+            rows, columns = np.divmod(change.argmax(axis=1), layer.weights[name].shape[2])
+            moved = np.arange(len(rows))
+            before, after = (layer.weights[name][moved + by, rows, columns] for by in (0, 1))
+            assert np.array_equal(found[f"moves.{at}.{name}"], np.stack([rows, columns, before, after], axis=1))
 
 
 def test_a_large_run_is_rounded_and_the_error_is_that_of_every_snapshot(large: Run) -> None:
@@ -107,6 +125,34 @@ def test_q_k_and_v_that_were_recorded_travel_without_weights() -> None:
     assert not [name for name in found if name.startswith("layers")]
 
 
+def stretched(whole: History, steps: tuple[int, ...]) -> History:
+    """A run with so many snapshots, whose numbers are those of a shorter one over and over."""
+
+    def longer(array: Any, n: int = len(steps)) -> Any:
+        return array[np.arange(n) % len(array)]
+
+    layers = [
+        dataclasses.replace(layer, weights={name: longer(array) for name, array in layer.weights.items()})
+        for layer in whole.layers
+    ]
+    probes = [
+        dataclasses.replace(
+            probe, arrays=tuple({name: longer(array) for name, array in of.items()} for of in probe.arrays)
+        )
+        for probe in whole.probes
+    ]
+    return dataclasses.replace(
+        whole,
+        steps=steps,
+        layers=tuple(layers),
+        probes=tuple(probes),
+        loss=longer(whole.loss, steps[-1]),
+        accuracy=longer(whole.accuracy),
+        gradient_norm={name: longer(array, steps[-1]) for name, array in whole.gradient_norm.items()},
+        roles={name: longer(array) for name, array in whole.roles.items()},
+    )
+
+
 def test_any_reader_of_safetensors_reads_the_document() -> None:
     data = b"".join(pack_run(run()).file())
     (length,) = struct.unpack("<Q", data[:8])
@@ -132,6 +178,15 @@ def test_a_history_in_which_nothing_was_looked_at_is_refused() -> None:
 
 
 # pages --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", NAMES)
+def test_the_page_of_a_standard_run_is_under_5_mb(task: str, tmp_path: Path) -> None:
+    """What a run weighs follows from its sizes and its snapshots, not from what was learned: no training is needed."""
+    short = jumok.learn(task, steps=1)
+    whole = stretched(short.history, schedule(short.task.settings.steps))
+    page = jumok.draw(whole).save(tmp_path / "run.html")
+    assert 250_000 < page.stat().st_size < 5_000_000
 
 
 def test_the_page_carries_the_second_program_and_other_pages_do_not(tmp_path: Path) -> None:

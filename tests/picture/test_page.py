@@ -135,14 +135,15 @@ def test_the_program_stands_last_and_whole():
     elements = read(jumok.attend(jumok.load("student")))
     [(_, program)] = elements.of("script", type="module")
     assert [name for name, *_ in elements.found if name][-1] == "script"
-    assert program.strip() == page.BUNDLE.read_text(encoding="utf-8").strip()
+    notices, text = (file.read_text(encoding="utf-8") for file in (page.NOTICES, page.BUNDLE))
+    assert program == f"\n/*\n{notices}*/\n{text}"
 
 
 def test_what_would_end_a_script_element_is_spelled_otherwise(monkeypatch, tmp_path):
     (bundle := tmp_path / "a.js").write_text('const a = "</script><!-- </SCRIPT>";\n')
     monkeypatch.setattr(page, "BUNDLE", bundle)
     [(_, program)] = read(jumok.attend(jumok.load("student"))).of("script", type="module")
-    assert program == '\nconst a = "\\x3c/script>\\x3c!-- \\x3c/SCRIPT>";\n'
+    assert program.partition("*/\n")[2] == 'const a = "\\x3c/script>\\x3c!-- \\x3c/SCRIPT>";\n'
 
 
 def test_without_scripts_both_languages_say_why():
@@ -196,7 +197,7 @@ def test_the_worked_example_is_a_small_file(tmp_path):
 
 def test_sizes_of_models_stay_under_the_targets(monkeypatch):
     """12 × 12 heads of 64 dimensions; counted without making them."""
-    monkeypatch.setattr(page, "_bundle", lambda: "x" * 150_000)
+    monkeypatch.setattr(page, "_text_of", lambda _: "x" * 150_000)
     for n, most in ((128, 8e6), (512, 27e6)):
         rng = np.random.default_rng(0)
         q, k, v = (rng.standard_normal((12, n, 64)).astype(np.float32) for _ in range(3))

@@ -26,12 +26,9 @@ ODD = [
 ]
 
 
-def screen_of(record: jumok.Trace | jumok.Reading, lang: str = "en", width: int = 80, colour: bool = False) -> str:
+def screen_of(record: jumok.Trace | jumok.Reading, lang: str = "en", width: int = 80) -> str:
     file = io.StringIO()
-    console = Console(
-        file=file, width=width, highlight=False, markup=False, emoji=False, force_terminal=colour,
-        color_system="truecolor" if colour else None,
-    )  # fmt: skip
+    console = Console(file=file, width=width, highlight=False, markup=False, emoji=False, color_system=None)
     Screen(file, lang, console).attended(record)
     return file.getvalue()
 
@@ -74,12 +71,14 @@ def test_odd_tokens_keep_the_table_straight_and_reach_no_control() -> None:
 
 
 def test_colour_follows_the_weight() -> None:
-    plain = screen_of(jumok.attend(jumok.load("student")))
-    coloured = screen_of(jumok.attend(jumok.load("student")), colour=True)
-    assert "\x1b" not in plain
+    trace = jumok.attend(jumok.load("student"))
+    assert "\x1b" not in screen_of(trace)
+    console = Console(file=io.StringIO(), width=80, record=True, force_terminal=True, color_system="truecolor")
+    Screen(console.file, "en", console).attended(trace)
+    coloured = console.export_html(inline_styles=True)  # the styles: how a terminal is told of them, rich keeps
     found = {
-        value: tuple(map(int, rgb.split(";")))
-        for rgb, value in re.findall(r"48;2;(\d+;\d+;\d+)m *(0\.\d{3})", coloured)
+        value: tuple(bytes.fromhex(rgb))
+        for rgb, value in re.findall(r"background-color: #([0-9a-f]{6})[^>]*> *(0\.\d{3})", coloured)
     }
     assert set(found) == {"0.200", "0.177", "0.292", "0.020", "0.050", "0.550", "0.180"}
     by_weight = [sum(found[value]) for value in sorted(found)]

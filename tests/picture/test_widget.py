@@ -15,6 +15,7 @@ import jumok
 from cuttable import encoder
 from jumok.errors import InputError, UnknownName
 from jumok.picture.cuts import carried
+from jumok.picture.folding import EXTENSION
 from jumok.picture.packed import pack
 from jumok.picture.page import BUNDLE
 from jumok.picture.widget import Widget, widget
@@ -495,3 +496,28 @@ def test_where_nothing_can_be_run_again_there_is_no_button(sent, reading, record
     assert shown.cutter is False
     cut(shown)
     assert "no model behind it" in sent[0][0]["error"]["en"]
+
+
+# flash attention, tile by tile ---------------------------------------------------------------------
+
+
+def test_a_widget_of_flash_carries_its_panel_and_where_it_stands():
+    shown = widget(student(), variant="flash", tile=2, lang="en")
+    assert shown.extension == EXTENSION.read_text(encoding="utf-8")
+    assert (shown.tile, shown.fold, shown.query) == (2, 0, 2)
+    shown.set_state({"view": {"fold": 1, "query": 4}})
+    assert (shown.fold, shown.query) == (1, 4)
+    shown.tile = 3
+    assert shown.view["tile"] == 3
+    with pytest.raises(InputError, match="a whole number"):
+        shown.fold = -1
+
+
+def test_a_widget_without_a_variant_has_no_second_program():
+    assert not hasattr(widget(student()), "extension")
+    with pytest.raises(InputError, match="variant="):
+        widget([student(), student()], variant="flash")
+    with pytest.raises(UnknownName):
+        widget(student(), variant="linear")
+    with pytest.raises(InputError, match="Leave it out"):
+        widget(student(), tile=2)

@@ -26,13 +26,13 @@ def test_rules():
     changed = edited(STUDENT, {"mask": "causal", "temperature": "2", "scale": 1})
     assert (changed.layers[0].allowed.kind, changed.layers[0].temperature, changed.layers[0].scale) == ("causal", 2, 1)
     assert edited(changed, {"mask": "none"}).layers[0].allowed.kind == "everything"
-    weights = jumok.attend(edited(STUDENT, {"mask": {"window": 1}})).weights
+    weights = jumok.attend(edited(STUDENT, {"mask": {"window": "1"}})).weights
     assert weights[0, 2, 0] == 0 < weights[0, 2, 1]
 
 
 def test_a_layer_can_be_chosen():
     two = jumok.load("it-tired")
-    changed = edited(two, {"layer": 1, "temperature": 3})
+    changed = edited(two, {"layer": "1", "temperature": 3})
     assert [block.temperature for block in changed.layers] == [two.layers[0].temperature, 3]
 
 

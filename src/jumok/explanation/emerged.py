@@ -15,11 +15,11 @@ import numpy as np
 from ..history import History, Probe
 from ..tokens import token_name
 from ..trace import Floats, Trace
-from ..words import LANGS, by_language, fill, language
+from ..words import LANGS, by_language, fill, language, percent
 from .explanation import Section
 from .facts import Fact, names_of
 
-__all__ = ["LAST", "MATTERS", "Outcome", "Trained", "forms", "learned", "outcome", "place", "row"]
+__all__ = ["LAST", "MATTERS", "Outcome", "Trained", "forms", "learned", "outcome", "place", "row", "understood"]
 
 MATTERS = 0.1  # accuracy; a smaller difference is called none
 CLEAR = 0.5  # of a head's weight: where most of it lies
@@ -59,11 +59,19 @@ PHRASES = {
         "The loss went from {first:n} to {last:n} nats (mean of the last {n:int} steps).",
         "손실은 {first:n}에서 {last:n} nat이 되었습니다(마지막 {n:int}단계의 평균).",
     ),
+    "loss.own": (
+        "The loss went from {first:n} to {last:n} (mean of the last {n:int} steps).",
+        "손실은 {first:n}에서 {last:n}까지 바뀌었습니다(마지막 {n:int}단계의 평균).",
+    ),
     "accuracy": (
         "Accuracy on what was held out: {accuracy:pct}. Without attention, from the asking token and its place alone, "
         "{alone:pct} can be reached; with the most frequent answer {chance:pct}.",
         "학습에서 뺀 것에서 잰 정확도: {accuracy:pct}. 어텐션 없이 묻는 토큰과 그 자리만 보고 얻을 수 있는 최선은 "
         "{alone:pct}, 가장 흔한 답만 내면 {chance:pct}입니다.",
+    ),
+    "accuracy.curve": (
+        "On the way it was measured on fewer of these: there the last one is {last:pct}.",
+        "배우는 동안에는 그 가운데 일부에서만 쟀습니다. 그 마지막 값은 {last:pct}입니다.",
     ),
     "accuracy.snapshot": (
         "Accuracy on what was held out, at the last snapshot: {accuracy:pct}.",
@@ -72,6 +80,12 @@ PHRASES = {
     "unfinished": (
         "The training stopped at step {step:int} of {steps:int}, so what emerged was not measured yet.",
         "학습이 {steps:int}단계 가운데 {step:int}단계에서 멈췄으므로 무엇이 생겨났는지는 아직 재지 않았습니다.",
+    ),
+    "foreign": (
+        "What emerged was measured in another form than this version of jumok knows, or on another model, so it is not "
+        "told. Go on with the run (--resume) to have it measured anew.",
+        "무엇이 생겨났는지 잰 값이 이 버전의 jumok이 아는 형식이 아니거나 다른 모델에서 잰 것이어서 말하지 않습니다. "
+        "--resume으로 이 학습을 이어서 하면 새로 잽니다.",
     ),
     "reached": (
         "Of the weight of the wanted rows {off:n} still lies elsewhere (half the sum of the differences, mean over the "
@@ -135,6 +149,11 @@ PHRASES = {
         "cut could take away.",
         "생겨난 것이 없습니다. 정확도가 어텐션 없이 얻는 것({floor:pct})과 거의 같아서, 끊어서 잃을 것도 없습니다.",
     ),
+    "unlearned.below": (
+        "Nothing emerged yet: accuracy is still below what needs no attention ({floor:pct}), so there is nothing that a "
+        "cut could take away.",
+        "아직 생겨난 것이 없습니다. 정확도가 어텐션 없이 얻는 것({floor:pct})보다도 낮아서, 끊어서 잃을 것도 없습니다.",
+    ),
     "unlearned.guess": (
         "Naming any of the symbols that may be read would be right in {guess:pct} of cases.",
         "볼 수 있는 글자 가운데 아무것이나 말해도 {guess:pct}를 맞힙니다.",
@@ -152,10 +171,10 @@ PHRASES = {
         "어느 한 헤드가 맡은 일이 아닙니다. 어느 하나를 끊어도 정확도는 {least:pct} 이상입니다.",
     ),
     "layer": (
-        "A layer does: without all heads of layer {layer:int} accuracy falls to {without:pct}, so each of them can do "
-        "the work.",
-        "층이 맡은 일입니다. {layer:int}층의 헤드를 모두 끊으면 정확도가 {without:pct}로 떨어지므로, 저마다 그 일을 할 "
-        "수 있습니다.",
+        "A layer does: without all heads of layer {layer:int} accuracy falls to {without:pct}. They share the work, and any one "
+        "of them can be missing.",
+        "층이 맡은 일입니다. {layer:int}층의 헤드를 모두 끊으면 정확도가 {without:pct}로 떨어집니다. 그 헤드들이 일을 나누어 "
+        "맡고 있어서 어느 하나는 없어도 됩니다.",
     ),
     "reason": (
         "The word that tells which one is meant is read most by head {head:int} of layer {layer:int}: {reads:pct} of "
@@ -209,6 +228,10 @@ PHRASES = {
         "이 헤드를 끊으면(섞은 값을 0으로 두면) 정확도가 {accuracy:pct}에서 {without:pct}로 떨어집니다. 어텐션 없이 "
         "얻는 것({floor:pct})이나 다름없습니다.",
     ),
+    "rest": (
+        "What is left above that the rest of the model reaches without it: the work is shared.",
+        "그보다 높은 만큼은 이 헤드 없이 모델의 나머지가 해냅니다. 일을 나누어 맡고 있습니다.",
+    ),
     "alone": ("It is the only head of its layer.", "그 층에는 이 헤드뿐입니다."),
     "others": (
         "Without any other head of its layer accuracy stays at {least:pct} or above: it does the work alone there.",
@@ -247,13 +270,13 @@ PHRASES = {
     ),
     "form.asked.same": (
         "Multiplied, as W_Q · W_Kᵀ, they look for the same: for {token} {dims:dims}, the same to {off:n}.",
-        "그러나 둘을 곱한 W_Q · W_Kᵀ로 보면 찾는 것이 같습니다. {token:은/는} {dims:dims}을(를) 찾고, 차이는 {off:n} "
+        "그러나 둘을 곱한 W_Q · W_Kᵀ로 보면 찾는 것이 같습니다. {token:이/가} 찾는 것은 {dims:dims}이고, 차이는 {off:n} "
         "이하입니다.",
     ),
     "form.asked.other": (
         "Multiplied, as W_Q · W_Kᵀ, they look for other things too: for {token} {dims:dims}, up to {off:n} from what "
         "was written.",
-        "둘을 곱한 W_Q · W_Kᵀ로 보아도 찾는 것이 다릅니다. {token:은/는} {dims:dims}을(를) 찾고, 쓴 것과 {off:n}까지 "
+        "둘을 곱한 W_Q · W_Kᵀ로 보아도 찾는 것이 다릅니다. {token:이/가} 찾는 것은 {dims:dims}이고, 쓴 것과 {off:n}까지 "
         "다릅니다.",
     ),
     "form.elsewhere": (
@@ -351,8 +374,11 @@ def outcome(
     emerged : what was measured at its end (``Learned.emerged``), or None
     given : what the weights do that a person wrote for the same wanted row, or None
     """
-    facts = [*_task(history), *_training(history, emerged), *_row(history, emerged)]
-    facts += [] if emerged is None or "wanted" in history.task else _emerged(history, emerged)
+    known = understood(history, emerged)
+    facts = [*_task(history), *_training(history, known)]
+    facts += [] if emerged is None or known is not None else [Fact("training", "foreign", {})]
+    facts += _row(history, known)
+    facts += [] if known is None or "wanted" in history.task else _emerged(history, known)
     facts += [] if given is None else _form(history, given)
     return Outcome(tuple(facts), str(history.task.get("name", "")), language(lang))
 
@@ -362,6 +388,46 @@ def learned(run: History | Trained, lang: str = "en") -> Outcome:
     if isinstance(run, History):
         return outcome(run, None, lang)
     return outcome(run.history, run.emerged, lang, getattr(getattr(run, "task", None), "trace", None))
+
+
+# what was measured --------------------------------------------------------------------------------
+
+
+def understood(history: History, emerged: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What was measured at the end of a run; None where it lacks a part that is told, or is of another model.
+
+    It may come from a file that another version wrote.
+    """
+    try:
+        return emerged if emerged is not None and _fits(history, emerged) else None
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _fits(history: History, emerged: Mapping[str, Any]) -> bool:
+    """Errors: whatever a part that is missing, or of another kind, runs into."""
+    shape, reads = [layer.n_heads for layer in history.layers], emerged["reads"]
+    tables = [emerged["without"], *(role["reads"] for role in emerged["roles"].values())]
+    places = [role["head"] for role in emerged["roles"].values()]
+    numbers = [emerged[name] for name in ("accuracy", "chance", "alone")]
+    numbers += [*emerged["without_layer"], *(role["baseline"] for role in emerged["roles"].values())]
+    numbers += [emerged[name] for name in ("guess", "appeared") if emerged[name] is not None]
+    numbers += [] if emerged["rise"] is None else [emerged["rise"][at] for at in (0, 1)]
+    if reads is not None:
+        tables.append(reads)
+        numbers.append(emerged["baseline"])
+    if emerged["carrier"] is not None:
+        places.append(emerged["carrier"])
+    return (
+        len(emerged["without_layer"]) == len(shape)
+        and all([len(row) for row in table] == shape for table in tables)
+        and all(layer in range(len(shape)) and head in range(shape[layer]) for layer, head in places)
+        and all(_is_number(a) for a in (*numbers, *(a for table in tables for row in table for a in row)))
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, (int, float, np.number)) and bool(np.isfinite(value))
 
 
 # task and training --------------------------------------------------------------------------------
@@ -384,11 +450,16 @@ def _training(history: History, emerged: Mapping[str, Any] | None) -> Iterator[F
     if steps:
         last = history.loss[-min(LAST, steps) :]
         first, last_mean = float(history.loss[0]), float(np.mean(last))
-        yield Fact("training", "loss", {"first": first, "last": last_mean, "n": len(last)})
+        kind = (
+            "loss" if "learning_rate" in history.settings else "loss.own"
+        )  # nobody knows what another's loop minimises
+        yield Fact("training", kind, {"first": first, "last": last_mean, "n": len(last)})
     if "wanted" in history.task:
         yield Fact("training", "reached", {"off": 1 - float(history.accuracy[-1])})
     elif emerged is not None:
         yield Fact("training", "accuracy", {name: emerged[name] for name in ("accuracy", "alone", "chance")})
+        if percent(last_seen := float(history.accuracy[-1])) != percent(emerged["accuracy"]):
+            yield Fact("training", "accuracy.curve", {"last": last_seen})
     elif not np.isnan(history.accuracy[-1]):
         yield Fact("training", "accuracy.snapshot", {"accuracy": float(history.accuracy[-1])})
     if emerged is None and steps < history.settings.get("steps", steps):
@@ -413,8 +484,9 @@ def _is_chance(emerged: Mapping[str, Any]) -> bool:
 
 def place(history: History, emerged: Mapping[str, Any] | None = None, probe: int = 0) -> tuple[int, int]:
     """The layer and head worth looking at: the one that carries the task, or else the best reader of the last layer."""
-    if emerged is not None and emerged["carrier"] is not None:
-        layer, head = emerged["carrier"]
+    known = understood(history, emerged)
+    if known is not None and known["carrier"] is not None:
+        layer, head = known["carrier"]
         return int(layer), int(head)
     last, told = len(history.layers) - 1, history.probes[probe]
     if not told.reads:
@@ -509,7 +581,8 @@ def _emerged(history: History, emerged: Mapping[str, Any]) -> Iterator[Fact]:
         return Fact("emerged", kind, data)
 
     if _is_chance(emerged):
-        yield fact("unlearned", floor=_floor(emerged))
+        is_below = emerged["accuracy"] < _floor(emerged) - MATTERS
+        yield fact("unlearned.below" if is_below else "unlearned", floor=_floor(emerged))
         yield from _unlearned(history, emerged)
     elif emerged["carrier"] is None:
         yield fact("none", least=min(min(one) for one in emerged["without"]))
@@ -551,6 +624,8 @@ def _cuts(emerged: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact("emerged", "alone", {})
     elif not sharing:
         yield Fact("emerged", "others", {"least": min(without[layer][at] for at in others)})
+    if left - floor > MATTERS and not sharing:
+        yield Fact("emerged", "rest", {})
     for at in sharing:
         yield Fact("emerged", "shared", {"head": at, "without": without[layer][at]})
     for other, of in enumerate(without):

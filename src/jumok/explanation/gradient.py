@@ -124,6 +124,12 @@ PHRASES = {
         "이 단계는 묶음 전체의 기울기를 따르고, Adam은 성분마다 기울기를 평소 크기로 나눕니다. 그래서 거의 모든 성분이 비슷하게 움직이며"
         "(W_Q 성분의 절반은 {typical:e} 이상), 가장 많이 움직인 곳이 여기서 기울기가 가장 큰 곳은 아닐 수 있습니다.",
     ),
+    "moved.own": (
+        "What was kept does not say how the optimizer makes a move of a gradient, nor with which other sequences, so the most "
+        "moved entry need not have the largest gradient here (half of the entries of W_Q moved by {typical:e} or more).",
+        "옵티마이저가 기울기를 어떻게 움직임으로 바꾸는지, 다른 어떤 문장이 함께 쓰였는지는 기록에 없습니다. 그래서 가장 많이 움직인 곳이 여기서 기울기가 가장 "
+        "큰 곳은 아닐 수 있습니다(W_Q 성분의 절반은 {typical:e} 이상 움직였습니다).",
+    ),
     "moved.still": ("{matrix:e} did not move.", "{matrix:e}는 움직이지 않았습니다."),
     "moved.unknown": (
         "The next snapshot is of step {next:int}, so what this one step did was not kept; the first ten steps are kept one by one.",
@@ -230,7 +236,7 @@ class _Step:
         self.query = self.trace.n_tokens - 1 if query is None else query
         self.head = int(np.abs(self.gradients.scores[:, self.query]).sum(axis=-1).argmax())
         self.tokens = [token_name(self.trace.tokens, key) for key in range(self.trace.n_tokens)]
-        self.learning_rate = float(history.settings.get("learning_rate", 0))
+        self.learning_rate = history.settings.get("learning_rate")  # None of a loop that is somebody else's
 
     def fact(self, section: str, kind: str, **data: Any) -> Fact:
         return Fact(section, kind, {"token": self.tokens[self.query]} | data, self.head, self.layer)
@@ -357,7 +363,8 @@ class _Step:
             yield self._by_gradient()
         else:
             change = np.abs(weights["w_q"][self.at + 1] - weights["w_q"][self.at])
-            yield self.fact("moved", "moved.adam", typical=_digits(np.median(change)))
+            kind = "moved.own" if self.learning_rate is None else "moved.adam"
+            yield self.fact("moved", kind, typical=_digits(np.median(change)))
 
     def _most_moved(self, name: str, before: Floats, after: Floats) -> Fact:
         change = after - before
@@ -377,6 +384,8 @@ class _Step:
 
     def _is_plain(self, name: str, before: Floats, after: Floats) -> bool:
         """Whether a matrix went exactly against this sequence's own gradient."""
+        if self.learning_rate is None:
+            return False
         assert self.trace.x is not None
         gradient = self.gradients.of_projection(name[-1], self.trace.x)
         expected = 0 if gradient is None else -self.learning_rate * gradient

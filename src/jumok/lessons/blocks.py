@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import random
 import re
@@ -18,6 +19,7 @@ from .markdown import Fence
 __all__ = ["BLOCKS", "VIEWS", "Block", "Draw", "Exercise", "Predict", "Question", "Show", "Try", "block_of"]
 
 VIEWS = ("stages", "weights", "arrows", "output", "explain", "page", "code")
+NEAR = 0.7  # how alike a mistyped name is, from 0 to 1
 MOST_DRAWN = 2000  # values that one draw chooses from
 
 
@@ -137,6 +139,18 @@ def block_of(fence: Fence, file: str, example: str) -> Block | None:
     if kind not in BLOCKS:
         return None
     return _Reader(fence, file, example, kind).block()
+
+
+def refuse_mistyped(fence: Fence, file: str) -> None:
+    """Errors: ``ExampleError`` for a block whose name is mistyped, by what the name is near to or by what it holds."""
+    kind, kinds = fence.info.partition(" ")[0], ("show", *BLOCKS)
+    if kind in kinds or kind in ("", "yaml", "yml"):
+        return
+    if difflib.get_close_matches(kind.casefold(), kinds, 1, NEAR) or re.search(r"^id: *\S", fence.body, re.MULTILINE):
+        raise Place(file, fence.line, 4).refused(
+            f"{brief(kind)!r} is no block; a block is one of {', '.join(kinds)}",
+            f"{brief(kind)!r}(이)라는 블록은 없습니다. 쓸 수 있는 것: {', '.join(kinds)}",
+        )
 
 
 def _show(fence: Fence, file: str, rest: str) -> Show:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,7 +13,8 @@ from ..errors import ExampleError, JumokError
 from ..yaml_nodes import brief, refused
 from .blocks import Block, Exercise, Predict, Question, Show, Try
 from .checker.checking import check
-from .claims import Claim, claims_in, unclaimed
+from .claims import Claim, claims_in, in_braces, unclaimed
+from .expressions import Expression
 from .lesson import Lesson
 from .markdown import Fence
 from .views import explained, picture
@@ -143,8 +145,22 @@ class _Check:
             Show: self.show, Predict: self.predict, Question: self.question, Try: self.attempt, Exercise: self.exercise,
         }  # fmt: skip
         yield from checks[type(block)](block)
-        for text in block.hints:
-            self.lesson.filled(text)
+        for at in range(len(block.hints) if not isinstance(block, Show) else 0):
+            self.lesson.hint(self.lesson.asked(block.id, seed=0), at)
+        yield from self.braces(block)
+
+    def braces(self, block: Block) -> Iterator[ExampleError]:
+        """What stands in braces where nothing is drawn, and would be read as it stands."""
+        if isinstance(block, Try | Exercise):
+            for text in block.texts():
+                yield from (
+                    self.wrong(
+                        block.line,
+                        f"{block.id} draws nothing, so {found} would stay as it is; only a question has draw:",
+                        f"{block.id}에서는 뽑는 수가 없어 {found}이(가) 그대로 보입니다. draw:는 question에만 있습니다",
+                    )
+                    for found in in_braces(text)
+                )
 
     def show(self, block: Show) -> Iterator[ExampleError]:
         picture(self.lesson, block)
@@ -157,9 +173,14 @@ class _Check:
         asked = self.lesson.asked(block.id)
         self.lesson.told(asked)
         if asked.answer not in asked.choices:
-            yield block.answer.place.refused(
-                f"the answer {asked.answer!r} is none of the choices", f"답 {asked.answer!r}이(가) 보기에 없습니다"
-            )
+            yield self.no_choice(block, asked.answer)
+        for text in sorted(_literals(block.answer) - {asked.answer, *asked.choices}):
+            yield self.no_choice(block, text)
+
+    def no_choice(self, block: Predict, answer: Any) -> ExampleError:
+        return block.answer.place.refused(
+            f"the answer {answer!r} is none of the choices", f"답 {answer!r}이(가) 보기에 없습니다"
+        )
 
     def question(self, block: Question) -> Iterator[ExampleError]:
         slips: Counter[int] = Counter()
@@ -168,7 +189,8 @@ class _Check:
             if not self.lesson.answered(asked, asked.answer).is_right:
                 yield block.answer.place.refused("the answer is no number or text", "답이 숫자도 글도 아닙니다")
                 return
-            for at, (slip, _) in enumerate(block.mistakes):
+            for at, (slip, said) in enumerate(block.mistakes):
+                self.lesson.worded(asked, said, is_over=True)
                 slips[at] += not block.is_near(asked.answer, slip.value(asked.drawn, self.lesson.functions))
         for at, (slip, _) in enumerate(block.mistakes):
             if not slips[at]:
@@ -242,7 +264,7 @@ def _essence(block: Block) -> tuple[Any, ...]:
     if isinstance(block, Show):
         return (block.view, dict(block.options))
     if isinstance(block, Predict):
-        return (*shared, block.choices and len(block.choices), _computed(block))
+        return (*shared, block.choices and len(block.choices), _by_choice(block))
     if isinstance(block, Question):
         slips = [slip.shape for slip, _ in block.mistakes]
         return (*shared, block.draws, block.answer.shape, block.tolerance, slips)
@@ -252,9 +274,27 @@ def _essence(block: Block) -> tuple[Any, ...]:
     return (*shared, block.checks, _without_comments(block.stub), _without_comments(block.solution))
 
 
-def _computed(block: Predict) -> Any:
-    """The answer's functions: its texts are choices, which have a language."""
-    return sorted(block.answer.names)
+def _by_choice(block: Predict) -> str:
+    """The answer with its choices by their number: their texts have a language."""
+    choices = {text: at for at, text in enumerate(block.choices or ())}
+
+    class Numbered(ast.NodeTransformer):
+        def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+            return ast.Constant(choices.get(node.value, node.value) if isinstance(node.value, str) else node.value)
+
+    return ast.dump(Numbered().visit(ast.parse(block.answer.text, mode="eval")))
+
+
+def _literals(answer: Expression) -> set[str]:
+    """The texts that an answer may be without computing them: itself, or a branch of it."""
+    waiting, found = [answer.tree], set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.IfExp):
+            waiting += [node.body, node.orelse]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+    return found
 
 
 def _without_comments(code: str) -> list[str]:

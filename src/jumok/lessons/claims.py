@@ -8,17 +8,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .expressions import Expression, Place, parsed
 
-__all__ = ["Claim", "claims_in", "filled", "unclaimed"]
+__all__ = ["Claim", "claims_in", "filled", "in_braces", "placed", "unclaimed"]
 
 _CLAIM = re.compile(r"\{\{(.*?)\}\}")
 _NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.(\d+))?(%?)")
 _TEXT = re.compile(r'"([^"]*)"')
+_BRACED = re.compile(r"\{[^{}]+\}")
 _CODE = re.compile(r"(`+).+?\1|\{[^{}]*\}")  # and what a question draws: {a*2}
 _DECIMAL = re.compile(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+(?!\.?\d)|(?:\.\d+)?\s?%)")
 
@@ -80,15 +81,33 @@ def _claim(found: re.Match[str], place: Place) -> Claim:
     return Claim(written.strip(), parsed(expression, Place(place.file, place.line, start)), place)
 
 
-def filled(text: str, show: Callable[[Claim], str], file: str = "lesson", line: int = 1) -> str:
-    """A text with every claim replaced by what ``show`` makes of it."""
-    return _CLAIM.sub(lambda found: show(_claim(found, Place(file, line, found.start() + 1))), text)
+def filled(text: str, show: Callable[[Claim], str], places: Mapping[str, Place] | None = None) -> str:
+    """A text with every claim replaced by what ``show`` makes of it; ``places`` say where claims stand in their file."""
+
+    def shown(found: re.Match[str]) -> str:
+        return show(_claim(found, (places or {}).get(found[0], Place("lesson", 1, found.start() + 1))))
+
+    return _CLAIM.sub(shown, text)
+
+
+def placed(text: str, file: str) -> dict[str, Place]:
+    """What is written between braces → where it first stands in a file."""
+    found: dict[str, Place] = {}
+    for at, row in enumerate(text.split("\n"), start=1):
+        for one in _CLAIM.finditer(row):
+            found.setdefault(one[0], Place(file, at, one.start() + 1))
+    return found
 
 
 def unclaimed(text: str) -> list[tuple[int, str]]:
     """(column, number) of every decimal or per cent of a line that is neither computed nor in code."""
     blank = _CODE.sub(_spaces, _CLAIM.sub(_spaces, text))
     return [(found.start() + 1, found[0]) for found in _DECIMAL.finditer(blank)]
+
+
+def in_braces(text: str) -> list[str]:
+    """Every {a} of a text that is neither computed nor in code."""
+    return _BRACED.findall(re.sub(r"(`+).+?\1", "", _CLAIM.sub("", text)))
 
 
 def _spaces(found: re.Match[str]) -> str:

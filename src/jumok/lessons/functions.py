@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..measurement.spread import scaling
+from ..layer_numbers import layer_place
+from ..measurement.spread import ScalingRow, Spread, scaling
 from ..tokens import position, token_name, unknown_name
 from ..trace import Reading, Trace, layers_of
 
@@ -64,17 +66,24 @@ class _Record:
         self.made: dict[str, Trace | Reading] = {}
 
     def split(self, given: Sequence[Any], n: int, layer: int) -> tuple[Trace, list[Any]]:
-        """The layer that is meant, and the n arguments behind the name of an example where one is given."""
+        """The layer that is meant, by the program's number, and the n arguments behind the name of an example where one is given."""
+        made, rest = self.named(given, n)
+        return layers_of(made)[layer_place(made, layer)], rest
+
+    def named(self, given: Sequence[Any], n: int) -> tuple[Trace | Reading, list[Any]]:
+        """The record that is meant, and the n arguments behind its name."""
         name, rest = (str(given[0]), list(given[1:])) if len(given) == n + 1 else (self.example, list(given))
         if len(rest) != n:
             raise InputError(
                 en=f"{n} arguments are needed (before them, the name of another example), got {len(given)}.",
                 ko=f"인자 {n}개가 필요한데(그 앞에 다른 예제 이름을 쓸 수 있음) {len(given)}개가 왔습니다.",
             )
+        return self.record(name), rest
+
+    def record(self, name: str) -> Trace | Reading:
         if name not in self.made:
             self.made[name] = self.attend(name)
-        layers = layers_of(self.made[name])
-        return layers[position("layer", "층", layer, len(layers))], rest
+        return self.made[name]
 
 
 def _pair(record: _Record, stage: str) -> Function:
@@ -116,6 +125,36 @@ def _numbers(record: _Record, name: str) -> Function:
     return of
 
 
+def _mean(record: _Record) -> Function:
+    def of(*given: Any, head: int = 0, layer: int = 0) -> float:
+        trace, (key,) = record.split(given, 1, layer)
+        at = position("head", "헤드", head, trace.n_heads)
+        weights = trace.rows("weights", heads=[at])[0]
+        if isinstance(key, str):
+            return float(weights[:, trace.key_index(key)].mean())
+        return float(np.diagonal(weights, _steps(key, trace)).mean())
+
+    return of
+
+
+def _steps(steps: Any, trace: Trace) -> int:
+    """How many tokens further a key stands, where there is such a key."""
+    if isinstance(steps, bool) or not isinstance(steps, int) or not -trace.n_queries < steps < trace.n_keys:
+        raise InputError(
+            en=f"a key is a token, or a number of steps such as -1 for the token before, got {steps!r}.",
+            ko=f"키는 토큰이나 걸음 수(바로 앞 토큰은 -1)로 쓰는데 {steps!r}이(가) 왔습니다.",
+        )
+    return steps
+
+
+def _allowed(record: _Record) -> Function:
+    def of(*given: Any, layer: int = 0) -> int:
+        trace, _ = record.split(given, 0, layer)
+        return int(np.count_nonzero(trace.rows("allowed", heads=[0])))
+
+    return of
+
+
 def _vector(trace: Trace, name: str, token: Any, head: int) -> Any:
     """The numbers of a token: of its embedding, query, key, value or output."""
     head = position("head", "헤드", head, trace.n_heads)
@@ -141,9 +180,16 @@ def _cell(record: _Record, name: str) -> Function:
 
 
 def _sizes(record: _Record) -> dict[str, Function]:
+    def first(given: Sequence[Any]) -> Trace:
+        return layers_of(record.named(given, 0)[0])[0]
+
     return {
-        "n_tokens": lambda *given: record.split(given, 0, 0)[0].n_tokens,
-        "d_k": lambda *given: record.split(given, 0, 0)[0].d_head,
+        "n_tokens": lambda *given: first(given).n_tokens,
+        "d_k": lambda *given: first(given).d_head,
+        "n_heads": lambda *given: first(given).n_heads,
+        "n_layers": lambda *given: len(layers_of(record.named(given, 0)[0])),
+        "n_scores": _allowed(record),
+        "mean_weight": _mean(record),
     }
 
 
@@ -234,9 +280,24 @@ _NUMBERS: dict[str, Function] = {
 
 def variance_of_scores(d: int, scaled: bool = False) -> float:
     """The variance of q · k for random q and k of a width, as ``jumok.scaling`` measures it."""
+    return _spread(d, scaled).variance
+
+
+def largest_weight(d: int, scaled: bool = False) -> float:
+    """The largest of 16 weights that softmax makes of such scores: the mean over all rows that were measured."""
+    return _spread(d, scaled).largest_weight
+
+
+def _spread(d: int, scaled: bool) -> Spread:
     _refuse_beyond("d", d, MOST_WIDTH)
+    row = _measured(d)
+    return row.scaled if scaled else row.unscaled
+
+
+@cache  # a lesson shows several numbers of one measurement
+def _measured(d: int) -> ScalingRow:
     (row,) = scaling(d).rows
-    return (row.scaled if scaled else row.unscaled).variance
+    return row
 
 
 def cost(n: int) -> int:
@@ -261,4 +322,9 @@ def _refuse_beyond(name: str, value: Any, most: int) -> None:
         )
 
 
-_MEASURED: dict[str, Function] = {"variance_of_scores": variance_of_scores, "cost": cost, "parameters": parameters}
+_MEASURED: dict[str, Function] = {
+    "variance_of_scores": variance_of_scores,
+    "largest_weight": largest_weight,
+    "cost": cost,
+    "parameters": parameters,
+}

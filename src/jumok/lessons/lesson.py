@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..errors import ExampleError, InputError, JumokError
 from ..trace import Reading, Trace
 from ..words import fill, language, number
 from .blocks import Block, Exercise, Predict, Question, Try
-from .claims import Claim, filled
-from .expressions import parsed
+from .claims import Claim, filled, placed
+from .expressions import Place, parsed
 from .functions import Attend, functions, tokens_of
 from .markdown import escaped
 from .written import Written
@@ -154,8 +154,20 @@ class Lesson:
         """The record that its expressions read, or another example's."""
         name = self.written().example if name is None else name
         if name not in self._attended:
-            self._attended[name] = self.makers.attend(name)
+            self._attended[name] = self._attend(name)
         return self._attended[name]
+
+    def _attend(self, name: str) -> Trace | Reading:
+        try:
+            return self.makers.attend(name)
+        except ExampleError:
+            raise
+        except JumokError as error:
+            if name != self.written().example:
+                raise
+            raise self.written().example_place.refused(
+                error.text("en").rstrip("."), error.text("ko").rstrip(".")
+            ) from error
 
     @cached_property
     def _functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -173,7 +185,11 @@ class Lesson:
             value = claim.shown(claim.expression.value({}, self.functions))
             return escaped(value) if show is None else show(claim, value)
 
-        return filled(text, shown, self.written().file)
+        return filled(text, shown, self._places)
+
+    @cached_property
+    def _places(self) -> dict[str, Place]:
+        return placed(self.written().text, self.written().file)
 
     # asking and answering ---------------------------------------------------------------------
 
@@ -205,15 +221,32 @@ class Lesson:
         tokens = tokens_of(self.record())
         drawn = {draw.name: draw.value(rng, tokens) for draw in block.draws}
         answer = block.answer.value(drawn, self.functions)
-        return Asked(block, self._drawn(block.ask, drawn), (), drawn, answer)
+        return Asked(block, self._drawn(block, block.ask, drawn), (), drawn, answer)
 
-    def _drawn(self, text: str, values: Mapping[str, Any]) -> str:
-        """A text with its {a} put in: a drawn value, or an expression of them; ``{t:은/는}`` adds the particle."""
+    def hint(self, asked: Asked, at: int) -> str:
+        """A step of help, by its place from 0, with what a question draws put in; the answer is not known there."""
+        return self.worded(asked, asked.block.hints[at])
+
+    def worded(self, asked: Asked, text: str, is_over: bool = False) -> str:
+        """A text of a block with the numbers that were drawn; ``is_over``: ``{answer}`` may be said."""
+        if not isinstance(asked.block, Question | Predict):
+            return self.filled(text)
+        return self._drawn(asked.block, text, {**asked.drawn, "answer": asked.answer} if is_over else asked.drawn)
+
+    def _drawn(self, block: Block, text: str, values: Mapping[str, Any]) -> str:
+        """A text with its {a} put in: a drawn value, or an expression of them.
+
+        ``{t:은/는}`` adds the particle, ``{a:()}`` puts what is below zero into brackets: 3×(−2), 3×2.
+        """
+        place = Place(self.written().file, block.line)
 
         def shown(found: re.Match[str]) -> str:
             expression, _, spec = found[1].partition(":")
-            value = parsed(expression).value(values, self.functions)
-            return fill(f"{{it:{spec}}}", {"it": value}, self.lang) if spec else _said(value)
+            value = parsed(expression, place).value(values, self.functions)
+            if spec in ("", APART):
+                said = _said(value)
+                return f"({said})" if spec and said.startswith("−") else said
+            return fill(f"{{it:{spec}}}", {"it": value}, self.lang)
 
         return re.sub(r"(?<!\{)\{([^{}]+)\}(?!\})", shown, self.filled(text))
 
@@ -224,7 +257,7 @@ class Lesson:
         """
         block = asked.block
         if isinstance(block, Predict):
-            return Answered(_chosen(asked, given) == asked.answer, self.filled(block.after))
+            return Answered(_chosen(asked, given) == asked.answer, self.told(asked))
         if isinstance(block, Question):
             return self._answered_question(block, asked, given)
         if isinstance(block, Try):
@@ -233,23 +266,22 @@ class Lesson:
             from .checker.checking import check
 
             verdict = check(given, block.checks)
-            return Answered(verdict.is_right, verdict.text(self.lang))
+            return Answered(verdict.is_right, verdict.text(self.lang, pointer=False))
         raise InputError(en=f"{block.id} asks nothing.", ko=f"{block.id}은(는) 묻는 항목이 아닙니다.")
 
     def _answered_question(self, block: Question, asked: Asked, given: Any) -> Answered:
         given = _given(given, is_text=isinstance(asked.answer, str))
-        values = {**asked.drawn, "answer": asked.answer}
         if block.is_near(asked.answer, given):
-            return Answered(True, self._drawn(block.after, values))
+            return Answered(True, self.told(asked))
         for slip, said in block.mistakes:
             if block.is_near(slip.value(asked.drawn, self.functions), given):
-                return Answered(False, self._drawn(said, values))
+                return Answered(False, self.worded(asked, said, is_over=True))
         return Answered(False, "")
 
     def told(self, asked: Asked) -> str:
         """What is said once the answer is known."""
         after = asked.block.after if isinstance(asked.block, Predict | Question) else ""
-        return self._drawn(after, {**asked.drawn, "answer": asked.answer})
+        return self.worded(asked, after, is_over=True)
 
     def reaches(self, block: Try, changes: Mapping[str, Any]) -> bool:
         """Whether a change of the example reaches the goal of a ``try``."""
@@ -265,8 +297,12 @@ class Lesson:
         return bool(block.goal.value({}, functions(block.example, attend)))
 
 
+APART = "()"  # how a number asks for brackets where it is below zero
+
+
 def _said(value: Any) -> str:
-    return escaped(value) if isinstance(value, str) else number(value)
+    """As it stands in prose, with a sign for minus that is no hyphen."""
+    return escaped(value) if isinstance(value, str) else number(value).replace("-", "−")
 
 
 def _chosen(asked: Asked, given: Any) -> Any:

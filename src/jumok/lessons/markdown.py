@@ -12,7 +12,22 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Fence", "Heading", "Items", "Paragraph", "Piece", "Quote", "Span", "Table", "escaped", "pieces", "spans"]
+from ..words import shown
+
+__all__ = [
+    "Fence",
+    "Heading",
+    "Items",
+    "Paragraph",
+    "Piece",
+    "Quote",
+    "Span",
+    "Table",
+    "escaped",
+    "pieces",
+    "seen",
+    "spans",
+]
 
 
 @dataclass(frozen=True)
@@ -58,11 +73,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Fence:
-    """What stands between three backticks; ``info`` is what stands behind the first ones."""
+    """What stands between three backticks; ``info`` is what stands behind the first ones.
+
+    is_closed : False where the text ends, or another one begins, before a line of backticks alone
+    """
 
     line: int
     info: str
     body: str
+    is_closed: bool = True
 
 
 Piece = Heading | Paragraph | Quote | Items | Table | Fence
@@ -82,6 +101,7 @@ _HEADING = re.compile(r"^(#{1,4}) +(.*?)\s*$")
 _ITEM = re.compile(r"^( *)([-*]|\d+\.) +(.*)$")
 _ROW = re.compile(r"^\|.*\|\s*$")
 _RULE = re.compile(r"^\|[\s:|-]+\|\s*$")
+_ESCAPED = re.compile(r"\\([\\`*_\[\]{}|#>-])")
 _SPAN = re.compile(
     r"\\(?P<escaped>[\\`*_\[\]{}|#>-])"
     r"|(?P<ticks>`+)(?P<code>.+?)(?P=ticks)"
@@ -107,9 +127,10 @@ def _piece(lines: list[str], at: int, first: int) -> tuple[Piece, int]:
     """The piece that begins at a line, and where the next one may begin."""
     line = first + at
     if fence := _FENCE.match(lines[at]):
-        closing = re.compile(rf"^{fence[1]}`*\s*$")
-        end = next((n for n in range(at + 1, len(lines)) if closing.match(lines[n])), len(lines))
-        return Fence(line, fence[2], "\n".join(lines[at + 1 : end])), end + 1
+        ticks = re.compile(rf"^{fence[1]}`*\s*(.*)$")
+        found = ((n, again[1]) for n in range(at + 1, len(lines)) if (again := ticks.match(lines[n])))
+        end, opens = next(found, (len(lines), "the end"))
+        return Fence(line, fence[2], "\n".join(lines[at + 1 : end]), not opens), end + (not opens)
     if heading := _HEADING.match(lines[at]):
         return Heading(line, len(heading[1]), heading[2]), at + 1
     if _ROW.match(lines[at]):
@@ -172,7 +193,7 @@ def spans(text: str) -> list[Span]:
             found.append(Span("link", match["label"], match["href"]))
         else:
             kind = "strong" if match["strong"] else "em"
-            found.append(Span(kind, match[kind]))
+            found.append(Span(kind, _ESCAPED.sub(r"\1", match[kind])))
     found.append(Span("plain", text[at:]))
     return _joined(span for span in found if span.text)
 
@@ -185,6 +206,11 @@ def _joined(found: Iterator[Span]) -> list[Span]:
         else:
             joined.append(span)
     return joined
+
+
+def seen(text: str) -> str:
+    """A text as it can be seen: letters that turn or hide others are spelled out; blanks stay blanks."""
+    return "\n".join(shown(line) if line.strip() else line for line in text.split("\n"))
 
 
 def escaped(text: str) -> str:

@@ -82,7 +82,7 @@ def _answered(lesson: Lesson, asked: Asked) -> Iterator[str]:
 
 def answer_of(asked: Asked) -> str:
     """The answer of a guess or a question, as it is said."""
-    return asked.answer if isinstance(asked.answer, str) else number(asked.answer)
+    return asked.answer if isinstance(asked.answer, str) else number(asked.answer).replace("-", "−")
 
 
 def change_of(changes: Any) -> str:

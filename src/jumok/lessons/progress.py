@@ -5,6 +5,7 @@ Two programs can add at the same time, and one that is killed while it writes lo
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -75,6 +76,10 @@ class Progress:
         """(lesson, block) of everything that was done right."""
         return {(one.lesson, one.id) for one in self.done() if one.how == "right"}
 
+    def finished(self) -> set[tuple[str, str]]:
+        """(lesson, block) of everything that is done: what was right, and every guess, for that is done once it is made."""
+        return {(one.lesson, one.id) for one in self.done() if one.how in ("right", "guessed")}
+
     def at(self, lesson: str) -> int:
         """How many elements of a lesson are behind its reader."""
         places = [int(one.id[1:]) for one in self.done(lesson) if one.how == "read" and one.id[1:].isdigit()]
@@ -95,12 +100,16 @@ class Progress:
         self._append(new)
         return len(new)
 
-    def reset(self) -> None:
-        """Forget everything."""
+    def reset(self) -> Path | None:
+        """Forget everything; where it can be brought back from, or None where there was nothing."""
+        if not self.path.exists():
+            return None
+        kept = self.export(self.path.with_name("forgotten.json"))
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
             raise _unwritable(self.path, error) from error
+        return kept
 
     def _append(self, many: Iterable[Done]) -> None:
         text = "".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in many)
@@ -110,7 +119,9 @@ class Progress:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
             try:
-                os.write(handle, (_missing_end(handle) + text).encode("utf-8"))  # one write: lines do not mix
+                data = (_missing_end(handle) + text).encode("utf-8")
+                if os.write(handle, data) < len(data):  # one write: lines do not mix
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(handle)
             finally:
                 os.close(handle)
@@ -143,6 +154,8 @@ def _exported(path: str | os.PathLike[str]) -> Iterator[Done]:
     try:
         with open(path, encoding="utf-8") as file:
             plain = json.loads(file.read(MOST_BYTES))
+    except FileNotFoundError:
+        raise InputError(en=f"there is no file {path}.", ko=f"{path} 파일이 없습니다.") from None
     except (OSError, ValueError, RecursionError):
         plain = None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT or not isinstance(plain.get("done"), list):

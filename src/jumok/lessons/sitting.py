@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import Any
 
+from ..errors import OutputError
 from .blocks import Predict, Try
 from .lesson import Asked, Lesson
 from .phrases import say
@@ -50,7 +51,9 @@ class Sitting:
         if at >= len(hints):
             return Said(say("no_hints", self._lesson.lang))
         self._hints[id] = at + 1
-        return Said(f"{say('hint', self._lesson.lang, n=at + 1)}: {self._lesson.filled(hints[at])}")
+        if id not in self._asked:
+            self.ask(id)
+        return Said(f"{say('hint', self._lesson.lang, n=at + 1)}: {self._lesson.hint(self._asked[id], at)}")
 
     def answer(self, id: str, given: Any) -> Said:
         """What comes of an answer: a guess, a number, a change such as {"w_q": {"Action": {"Method": 9}}}, or a function."""
@@ -61,8 +64,7 @@ class Sitting:
         asked = self._asked[id]
         found = self._lesson.answered(asked, given)
         is_guess = isinstance(asked.block, Predict)
-        if found.is_right or is_guess:
-            self._progress.add(self._lesson.name, id, "right" if found.is_right else "guessed")
+        unkept = self._keep(id, "right" if found.is_right else "guessed") if found.is_right or is_guess else ""
         if is_guess:
             head = say(
                 "guessed_right" if found.is_right else "guessed",
@@ -72,15 +74,24 @@ class Sitting:
             )
         else:
             head = say("right" if found.is_right else "wrong", self._lesson.lang)
-        return Said(f"{head} {found.text}".strip())
+        return Said(f"{head} {found.text}".strip() + unkept)
 
     def solution(self, id: str) -> Said:
         """The answer, which does not count as done."""
         asked = self._asked.get(id) or self._lesson.asked(id, self._seed)
-        self._progress.add(self._lesson.name, id, "seen")
+        unkept = self._keep(id, "seen")
         block = asked.block
         if isinstance(block, Try):
-            return Said(say("one_way", self._lesson.lang, change=change_of(block.solution)))
+            return Said(say("one_way", self._lesson.lang, change=change_of(block.solution)) + unkept)
         code = getattr(block, "solution", "")
         said = answer_of(asked) if asked.answer is not None else ""
-        return Said(code or f"{say('answer_is', self._lesson.lang, answer=said)} {self._lesson.told(asked)}".strip())
+        told = code or f"{say('answer_is', self._lesson.lang, answer=said)} {self._lesson.told(asked)}".strip()
+        return Said(told + unkept)
+
+    def _keep(self, id: str, how: str) -> str:
+        """Keep what was done; what to say where it cannot be kept, which takes no answer away."""
+        try:
+            self._progress.add(self._lesson.name, id, how)
+        except OutputError as error:
+            return f"\n\n{error.text(self._lesson.lang)}"
+        return ""

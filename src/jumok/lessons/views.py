@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from ..explanation.explanation import Explanation, explain
+from ..files import packaged_readings
 from ..picture.drawing import Picture, draw
 from .blocks import Show
 from .lesson import Lesson
@@ -33,19 +34,24 @@ def picture(lesson: Lesson, show: Show) -> Picture | None:
 
 def explained(lesson: Lesson, show: Show) -> Explanation:
     """The explanation of a token."""
-    return explain(lesson.record(show.options.get("example")), show.options.get("token"), lesson.lang)
+    options = show.options
+    return explain(
+        lesson.record(options.get("example")),
+        options.get("token"),
+        lesson.lang,
+        layer=_place(options.get("layer")),
+        head=_place(options.get("head")),
+    )
 
 
 def command(lesson: Lesson, show: Show) -> str:
     """The command line that shows the same outside of the lesson."""
     example = show.options.get("example", lesson.written().example)
+    asked = ("layer", "head") if show.view == "explain" else ("token", "stage", "layer", "head")
+    chosen = "".join(f" --{name} {_quoted(show.options[name])}" for name in asked if name in show.options)
     if show.view == "explain":
-        return f"jumok explain {example} {_quoted(show.options.get('token', ''))}".strip()
-    chosen = "".join(
-        f" --{name} {_quoted(show.options[name])}"
-        for name in ("token", "stage", "layer", "head")
-        if name in show.options
-    )
+        token = f" {_quoted(show.options['token'])}" if "token" in show.options else ""
+        return f"jumok explain {example}{token}{chosen}"
     return f"jumok draw {example}{chosen} -o {example}.html"
 
 
@@ -54,18 +60,25 @@ def notebook_code(lesson: Lesson, show: Show) -> str:
     if show.view == "code":
         return show.code
     options = show.options
-    record = f"jumok.attend(jumok.load({options.get('example', lesson.written().example)!r}))"
+    record = _loaded(options.get("example", lesson.written().example))
     token = f", {options['token']!r}" if "token" in options else ""
+    place = "".join(f", {name}={int(options[name])}" for name in ("layer", "head") if name in options)
     if show.view == "explain":
-        return f"print(jumok.explain({record}{token}, lang={lesson.lang!r}))"
+        return f"print(jumok.explain({record}{token}, lang={lesson.lang!r}{place}))"
     if show.view == "page":
         return f"jumok.widget({record}, lang={lesson.lang!r})"
     kind = _kind(show)
     is_heat = kind == "heat"
     chosen = f", stage={options.get('stage', show.view)!r}" if is_heat else ""
-    chosen += "".join(f", {name}={int(options[name])}" for name in ("layer", "head") if name in options)
+    chosen += place
     chosen += f", query={options['token']!r}" if token else ""
     return f"jumok.draw({record}, {kind!r}{chosen}, lang={lesson.lang!r})"
+
+
+def _loaded(name: str) -> str:
+    """The Python that makes the record of a name: an example is attended to, a saved one is there."""
+    is_saved = name in packaged_readings() or name.endswith(".safetensors")
+    return f"jumok.load({name!r})" if is_saved else f"jumok.attend(jumok.load({name!r}))"
 
 
 def _kind(show: Show) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..words import LANGS
-from ..yaml_nodes import Map, Node, Scalar, Seq, brief, parse, read_text, refused
-from .blocks import Block, block_of
+from ..yaml_nodes import MOST_BYTES, Map, Node, Scalar, Seq, brief, parse, read_text, refused
+from .blocks import Block, block_of, refuse_mistyped
+from .expressions import Place
 from .goals import GOALS
 from .markdown import Fence, Heading, Piece, pieces
 
@@ -38,6 +39,7 @@ class Written:
     minutes: int
     goals: tuple[str, ...]
     example: str
+    example_place: Place
     elements: tuple[Element, ...]
     text: str
     body_line: int
@@ -58,7 +60,21 @@ def read(path: str) -> Written:
 
     Errors: ``ExampleError`` with line and column.
     """
-    return written(read_text(path).removeprefix("\ufeff"), path)
+    return written(_text(path).removeprefix("\ufeff"), path)
+
+
+def _text(path: str) -> str:
+    """As ``read_text``, with what a lesson is where the file is none."""
+    file = Path(path)
+    if file.is_dir():
+        raise refused(path, "it is a folder; a lesson is a Markdown file", "폴더입니다. 레슨은 마크다운 파일입니다")
+    if file.is_file() and file.stat().st_size > MOST_BYTES:
+        raise refused(
+            path,
+            f"it is larger than {MOST_BYTES // 1024} KiB, too large for a lesson. Split it into several",
+            f"레슨으로는 너무 큽니다({MOST_BYTES // 1024} KiB 초과). 여럿으로 나누십시오",
+        )
+    return read_text(path)
 
 
 def written(text: str, file: str) -> Written:
@@ -86,6 +102,7 @@ def written(text: str, file: str) -> Written:
         minutes=front.whole("minutes"),
         goals=front.goals(),
         example=example,
+        example_place=front.place("example"),
         elements=tuple(elements),
         text=text,
         body_line=line,
@@ -93,7 +110,18 @@ def written(text: str, file: str) -> Written:
 
 
 def _element(piece: Piece, file: str, example: str) -> Element:
-    made = block_of(piece, file, example) if isinstance(piece, Fence) else None
+    if not isinstance(piece, Fence):
+        return piece
+    if not piece.is_closed:
+        raise refused(
+            file,
+            "``` is opened here and not closed; a line of ``` alone closes it",
+            "여기서 연 ```가 닫히지 않았습니다. ```만 있는 줄로 닫으십시오",
+            piece.line,
+            1,
+        )
+    refuse_mistyped(piece, file)
+    made = block_of(piece, file, example)
     return piece if made is None else made
 
 
@@ -117,6 +145,9 @@ class _Front:
         for name in _REQUIRED:
             if name not in self.parts:
                 raise refused(file, f"a lesson needs {name}:", f"레슨에 {name}: 항목이 필요합니다", 1, 1)
+
+    def place(self, name: str) -> Place:
+        return Place(self.file, self.parts[name].line, self.parts[name].column)
 
     def text(self, name: str) -> str:
         node = self.parts[name]

@@ -14,14 +14,16 @@ import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, TooLargeError
+from ..layer_numbers import layer_numbers, layer_place
 from ..tokens import Token, position
 from ..trace import MOST_BYTES, Reading, Trace, layers_of
-from ..words import language
+from ..words import language, with_particle
 from .alignment import common
 from .comparison_words import sentences
 from .noise import NoiseFloor, noise_floor
@@ -103,8 +105,20 @@ class Comparison:
         """The number of layers, the same in both."""
         return len(layers_of(self.a))
 
+    @cached_property
+    def layer_numbers(self) -> tuple[int, ...]:
+        """(layer,) the number that each layer goes by in the program, as people are told; its place where the two differ."""
+        numbers = layer_numbers(self.a)
+        return numbers if numbers == layer_numbers(self.b) else tuple(range(self.n_layers))
+
+    def layer_place(self, number: Any) -> int:
+        """The place of the layer that goes by this number. Errors: ``InputError`` where there is none."""
+        if self.layer_numbers == layer_numbers(self.a):
+            return layer_place(self.a, number)
+        return position("layer", "층", number, self.n_layers)
+
     def layer(self, at: int) -> tuple[Trace, Trace]:
-        """One layer of both."""
+        """One layer of both, by its place."""
         at = position("layer", "층", at, self.n_layers)
         return layers_of(self.a)[at], layers_of(self.b)[at]
 
@@ -236,7 +250,7 @@ def _refuse_unlike(a: Any, b: Any) -> None:
             raise InputError(
                 en=f"compare expects two Traces, two Readings with layers or two Examples, got {type(one).__name__}. "
                 f'Try jumok.compare(jumok.load("it-tired"), jumok.load("it-soft")).',
-                ko=f"compare에는 Trace 둘, 층이 있는 Reading 둘, Example 둘 가운데 하나가 필요한데 {type(one).__name__}이(가) "
+                ko=f"compare에는 Trace 둘, 층이 있는 Reading 둘, Example 둘 가운데 하나가 필요한데 {with_particle(type(one).__name__, '이/가')} "
                 f'왔습니다. 예: jumok.compare(jumok.load("it-tired"), jumok.load("it-soft")).',
             )
     sizes = [(len(layers_of(one)), [layer.n_heads for layer in layers_of(one)]) for one in (a, b)]
@@ -267,7 +281,7 @@ def _given(pairs: Any, a: Trace, b: Trace) -> tuple[Pair, ...]:
     except (TypeError, ValueError):
         raise InputError(
             en=f"pairs expects pairs of tokens such as [(0, 0), ('cat', 'dog')], got {pairs!r}.",
-            ko=f"pairs에는 [(0, 0), ('cat', 'dog')]처럼 토큰 쌍의 목록이 필요한데 {pairs!r}이(가) 왔습니다.",
+            ko=f"pairs에는 [(0, 0), ('cat', 'dog')]처럼 토큰 쌍의 목록이 필요한데 {with_particle(repr(pairs), '이/가')} 왔습니다.",
         ) from None
     found = [(a.index(one), b.index(other)) for one, other in listed]
     for side in (0, 1):
@@ -276,7 +290,7 @@ def _given(pairs: Any, a: Trace, b: Trace) -> tuple[Pair, ...]:
         if twice is not None:
             raise InputError(
                 en=f"position {twice} of the {('first', 'second')[side]} text is paired twice; each token may stand for one.",
-                ko=f"{('첫째', '둘째')[side]} 글의 위치 {twice}이(가) 두 번 짝지어졌습니다. 토큰마다 짝은 하나입니다.",
+                ko=f"{('첫째', '둘째')[side]} 글의 위치 {with_particle(str(twice), '이/가')} 두 번 짝지어졌습니다. 토큰마다 짝은 하나입니다.",
             )
     return tuple(found)
 

@@ -34,13 +34,14 @@ def _of_heads(found: Comparison) -> Iterable[tuple[str, dict[str, Any]]]:
     if top.distance is None:
         yield "nothing", {}
         return
+    number = found.layer_numbers[top.layer]
     if max(top.unmatched) > 0:
-        yield "unmatched", {"a": top.unmatched[0], "b": top.unmatched[1], "layer": top.layer, "head": top.head}
+        yield "unmatched", {"a": top.unmatched[0], "b": top.unmatched[1], "layer": number, "head": top.head}
     floor = found.noise_floor
     if top.distance <= (0.0 if floor is None else floor.distance):
         yield "same", {"floor": 0.0 if floor is None else floor.distance}
         return
-    yield "top", {"layer": top.layer, "head": top.head, "distance": top.distance, "n": top.n_rows}
+    yield "top", {"layer": number, "head": top.head, "distance": top.distance, "n": top.n_rows}
     if top.query is not None and top.key is not None:
         b = readable(found.layer(top.layer)[1])
         query, key = b.tokens[top.query[1]].text, b.read_tokens[top.key[1]].text

@@ -19,6 +19,7 @@ from ..door import tiles
 from ..errors import InputError, TooLargeError
 from ..tokens import Token, several
 from ..trace import MOST_BYTES, Reading, Trace, layers_of
+from ..words import with_particle
 
 __all__ = ["Rollout", "rollout"]
 
@@ -122,7 +123,7 @@ def _refuse(layers: tuple[Trace, ...], residual: float) -> None:
     if not 0 <= residual < 1:
         raise InputError(
             en=f"residual expects a share from 0 to below 1, got {residual!r}.",
-            ko=f"residual에는 0 이상 1 미만의 몫이 필요한데 {residual!r}이(가) 왔습니다.",
+            ko=f"residual에는 0 이상 1 미만의 몫이 필요한데 {with_particle(repr(residual), '이/가')} 왔습니다.",
         )
 
 

@@ -23,6 +23,7 @@ from ..path.allowed import everything
 from ..path.scores import dot, scaled
 from ..path.weights import softmax
 from ..trace import Source, unknown_name
+from ..words import with_particle
 
 __all__ = ["DEFAULT_D", "Scaling", "ScalingRow", "Spread", "jacobian_norm", "scaling"]
 
@@ -219,7 +220,7 @@ def _whole(name: str, value: Any, *, least: int, most: int | None = None) -> int
         to_ko = "" if most is None else f" {most:,} 이하"
         raise InputError(
             en=f"{name} expects a whole number from {least}{to or ' up'}, got {value!r}.",
-            ko=f"{name}에는 {least} 이상{to_ko}의 정수가 필요한데 {value!r}이(가) 왔습니다.",
+            ko=f"{name}에는 {least} 이상{to_ko}의 정수가 필요한데 {with_particle(repr(value), '이/가')} 왔습니다.",
         )
     return whole
 

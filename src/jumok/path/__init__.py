@@ -14,6 +14,7 @@ from typing import Any
 
 from . import axes as ax
 from . import parts
+from . import patterns as patterns  # loaded with the rules, for they can stand in a saved one
 from .output import joined, mixed, weighted_values
 from .qkv import projected, split
 from .rule import Rule

@@ -34,6 +34,10 @@ class Allowed(Described):
     def fits(self, n_queries: int, n_keys: int) -> None:
         """Refuse a rule that was made for another number of tokens."""
 
+    def basic(self, n_queries: int, n_keys: int) -> Allowed:  # noqa: ARG002 (whoever needs them)
+        """The same rule, made only of the kinds of this module: others are not known everywhere (the page)."""
+        return self
+
     def __and__(self, other: Allowed) -> Allowed:
         return _Both(self, other)
 
@@ -145,6 +149,10 @@ class _Pair(Allowed):
                     ko=f"&와 |는 causal(), window(2) 같은 규칙 둘을 잇는데 {type(part).__name__}이(가) 왔습니다.",
                 )
 
+    def basic(self, n_queries: int, n_keys: int) -> Allowed:
+        first, second = (part.basic(n_queries, n_keys) for part in (self.first, self.second))
+        return self if first is self.first and second is self.second else type(self)(first, second)
+
     def fits(self, n_queries: int, n_keys: int) -> None:
         self.first.fits(n_queries, n_keys)
         self.second.fits(n_queries, n_keys)
@@ -234,3 +242,7 @@ def table(array: Any) -> Allowed:
     [True, False]
     """
     return _Table(array)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,7 +11,7 @@ from .axes import Array
 from .described import kept
 from .products import largest
 
-__all__ = ["above_zero", "agree", "booleans", "finite", "flag", "of_heads", "seen", "whole", "whole_numbers"]
+__all__ = ["above_zero", "agree", "booleans", "count", "finite", "flag", "of_heads", "seen", "whole", "whole_numbers"]
 
 FARTHEST = 2**30  # positions, and sums of two of them, then fit 32 bits
 MOST = 1e25  # a bias, times as many tokens, then fits float32
@@ -30,6 +30,19 @@ def whole(name: str, value: Any, most: int = FARTHEST) -> int:
             ko=f"{name}에는 0부터 {most:,}까지의 정수(토큰 수)가 필요한데 {value!r}이(가) 왔습니다.",
         )
     return number
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number that is at least so large.
+
+    Errors: ``InputError`` for anything else.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
+        raise InputError(
+            en=f"{name} expects a whole number, {least} or more, got {value!r}.",
+            ko=f"{name}에는 {least} 이상의 정수가 필요한데 {value!r}이(가) 왔습니다.",
+        )
+    return int(value.__index__())
 
 
 def above_zero(name: str, value: Any) -> float:

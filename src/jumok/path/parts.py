@@ -1,14 +1,17 @@
-"""Some heads and some queries of ``Steps``: what is not asked for is never computed."""
+"""Some heads, queries and keys: what is not asked for is never computed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from . import axes as ax
 from .described import like
 from .library import array_namespace
 
-__all__ = ["bias", "chosen", "keys", "queries", "sink", "taken"]
+__all__ = ["Places", "bias", "chosen", "counted", "keys", "queries", "sink", "taken"]
+
+Places = Sequence[int]  # positions of queries or of keys; a range where they are neighbours
 
 
 def chosen(steps: Any, heads: Any, queries_wanted: Any) -> dict[str, Any]:
@@ -75,3 +78,12 @@ def taken(array: ax.Array, indices: Any, axis: int) -> ax.Array:
         return array[(*rest, slice(first, first + n), ...)]
     xp = array_namespace(array)
     return xp.take(array, like(xp.asarray(list(indices)), array), axis=axis)
+
+
+def counted(n: int, tile: int) -> list[range]:
+    """0 … n − 1 in tiles of neighbours; the last may be smaller.
+
+    >>> counted(5, 2)
+    [range(0, 2), range(2, 4), range(4, 5)]
+    """
+    return [range(first, min(n, first + tile)) for first in range(0, n, tile)]

@@ -13,6 +13,7 @@ from . import allowed as _allowed
 from .axes import Sink
 from .checked import above_zero, finite
 from .described import Described
+from .patterns import TopK
 from .positions import PositionBias
 
 __all__ = ["Rule"]
@@ -93,6 +94,13 @@ def _as_allowed(rule: Any) -> _allowed.Allowed:
         return _NAMED[rule]()
     if is_array_api_obj(rule) or isinstance(rule, (list, tuple)):
         return _allowed.table(rule)
+    if isinstance(rule, TopK):
+        raise InputError(
+            en="top_k looks at the scores, so it is no rule of who may read whom. Give it to sparse: "
+            "jumok.variants.sparse(q, k, v, pattern=top_k(…)).",
+            ko="top_k는 점수를 보고 고르므로, 누가 누구를 볼 수 있는지를 정하는 규칙이 아닙니다. sparse에 주십시오: "
+            "jumok.variants.sparse(q, k, v, pattern=top_k(…)).",
+        )
     raise InputError(
         en=f"a rule expects a name, jumok.allowed.causal(), or a table of True and False, got {type(rule).__name__}.",
         ko=f"규칙에는 이름, jumok.allowed.causal(), True와 False의 표가 필요한데 {type(rule).__name__}이(가) 왔습니다.",

@@ -14,9 +14,9 @@ from ..measurement.first_look import PLACES, Arrow, HeadLook, arrows, head_looks
 from ..measurement.noise import HeadShift, NeutralEdit
 from ..tokens import Token, token_name
 from ..trace import Reading
-from ..words import LANGS, number, percent, quoted
+from ..words import LANGS, counted, number, percent, quoted
 from .labels import labels, names, names_of_keys
-from .terminal import Screen
+from .terminal import Screen, mask_name
 
 __all__ = ["captured", "shifted", "strongest", "unreadable", "words"]
 
@@ -28,7 +28,7 @@ SINK = 0.3  # Gu et al. 2025: a head is a sink head where it puts more than this
 WORDS = {
     "model": ("Model: {name}", "모델: {name}"),
     "sizes": (
-        "{layers} layers × {heads} heads ({kv} key/value), d_head {d_head}, {n} tokens",
+        "{n_layers} × {heads} heads ({kv} key/value), d_head {d_head}, {n_tokens}",
         "층 {layers}개 × 헤드 {heads}개(키·밸류 {kv}개), d_head {d_head}, 토큰 {n}개",
     ),
     "way.interface": ("read from transformers' attention functions", "transformers의 어텐션 함수에서 읽음"),
@@ -41,7 +41,7 @@ WORDS = {
     ),
     "kept": ("Kept: {size} (q, k and v).", "보관한 크기: {size} (q, k, v)."),
     "refused": ("Refused: {module}: {why}", "거절한 층: {module}: {why}"),
-    "seen": ("Seen and not read: {module}: {what} ({why})", "보았지만 읽지 않은 것: {module}: {what} ({why})"),
+    "seen": ("Seen and not read: {text}", "보았지만 읽지 않은 것: {text}"),
     "note": ("Note: {text}", "알림: {text}"),
     "stacks": (
         "This is the reading {name!r}. Others (layers × tokens), each with --reading NAME: {names}",
@@ -93,7 +93,7 @@ WORDS = {
         "L{layer}H{head}의 가장 강한 화살표 (첫 토큰은 빼고)",
     ),
     "no_arrow": ("There is none.", "없습니다."),
-    "cut": ("What the model does without it", "이것이 없으면 모델은"),
+    "cut": ("What the model does without it", "끊었을 때 달라지는 것"),
     "cut_weight": ("the weight {weight}: {query} → {key}", "가중치 {weight}: {query} → {key}"),
     "shifts": ("Heads that changed most", "가장 많이 달라진 헤드"),
     "shifts_of": ("Heads whose row of {token} changed most", "{token}의 행이 가장 많이 달라진 헤드"),
@@ -177,8 +177,10 @@ def _what(screen: Screen, reading: Any) -> None:
     heads = "/".join(dict.fromkeys(str(layer.n_heads) for layer in reading))
     kv = "/".join(dict.fromkeys(str(layer.n_kv_heads) for layer in reading))
     said = first.source.details
-    sizes = words("sizes", lang, layers=len(reading), heads=heads, kv=kv, d_head=first.d_head, n=first.n_queries)
-    masks = ", ".join(dict.fromkeys(str(layer.rule.allowed.kind) for layer in reading))
+    layers, n = len(reading), first.n_queries
+    english = {"n_layers": counted(layers, "layer"), "n_tokens": counted(n, "token")}
+    sizes = words("sizes", lang, layers=layers, heads=heads, kv=kv, d_head=first.d_head, n=n, **english)
+    masks = ", ".join(mask_name(kind, lang) for kind in dict.fromkeys(layer.rule.allowed.kind for layer in reading))
     screen.say(" · ".join([sizes, words(f"way.{said['way']}", lang), words("mask", lang, mask=masks)]), "dim")
     screen.say(words("verified", lang, off=f"{reading.source.details['largest_difference']:.1e}"))
     held = sum(array.nbytes for layer in reading for array in (layer.q, layer.k, layer.v))
@@ -186,7 +188,7 @@ def _what(screen: Screen, reading: Any) -> None:
     for one in reading.refused:
         screen.say(words("refused", lang, module=one.module, why=one.why_ko if lang == "ko" else one.why_en))
     for one in reading.seen:
-        screen.say(words("seen", lang, module=one.module, what=one.what, why=one.why))
+        screen.say(words("seen", lang, text=one.text(lang)))
     for note in reading.source.details.get("notes", []):
         screen.say(words("note", lang, text=note[lang]))
     others = [at for at, name in enumerate(reading.names) if name != reading.main]
@@ -273,6 +275,8 @@ def shifted(
     screen.say(found.text(lang))
     if placed:
         screen.say(words("paired", lang, names=", ".join(f"{a[i]} ↔ {b[j]}" for i, j in placed)))
+    if a == b:  # the same text twice
+        return
     if token is not None and moved and not any(one.distance for one in moved):
         later = next((i for i, _ in placed if i > token), None)
         tip = "" if later is None else words("try", lang, token=a[later])

@@ -37,7 +37,7 @@ def _head_row(comparison: Comparison, head: HeadChange) -> list[str]:
         sign = "+" if head.largest > 0 else "-"
         names, keys = token_names(b), token_names(b, read=True)
         largest = f"{names[head.query[1]]} → {keys[head.key[1]]} {sign}{number(abs(head.largest))}"
-    place = [str(head.layer), str(head.head), _maybe(head.distance)]
+    place = [str(comparison.layer_numbers[head.layer]), str(head.head), _maybe(head.distance)]
     return [*place, largest, *(percent(share) for share in head.unmatched)]
 
 
@@ -49,7 +49,13 @@ def token_rows(comparison: Comparison, most: int | None = None) -> list[list[str
 def _token_row(comparison: Comparison, token: TokenChange) -> list[str]:
     a, b = (token_names(one)[at] for one, at in zip(comparison.layer(token.layer), token.pair, strict=True))
     name = a if a == b else f"{a} → {b}"
-    return [str(token.layer), name, _maybe(token.distance), _maybe(token.cosine), _maybe(token.raw_cosine)]
+    return [
+        str(comparison.layer_numbers[token.layer]),
+        name,
+        _maybe(token.distance),
+        _maybe(token.cosine),
+        _maybe(token.raw_cosine),
+    ]
 
 
 def _maybe(value: float | None) -> str:
@@ -83,7 +89,8 @@ def _line(cells: Sequence[str]) -> str:
 def heads_csv(comparison: Comparison) -> str:
     """One head a line, every digit; an empty cell where there is no number."""
     header = ("layer", "head", "distance", "n_rows", "largest", "unmatched_a", "unmatched_b")
-    rows = ((h.layer, h.head, h.distance, h.n_rows, h.largest, *h.unmatched) for h in comparison.heads)
+    numbers = comparison.layer_numbers
+    rows = ((numbers[h.layer], h.head, h.distance, h.n_rows, h.largest, *h.unmatched) for h in comparison.heads)
     return _csv(header, rows)
 
 
@@ -108,7 +115,7 @@ def difference_csv(comparison: Comparison, layer: int, head: int) -> str:
     keys = comparison.key_pairs(layer)
     rows = (
         (
-            layer, head, *query, a.tokens[query[0]].text, *key, a.read_tokens[key[0]].text,
+            comparison.layer_numbers[layer], head, *query, a.tokens[query[0]].text, *key, a.read_tokens[key[0]].text,
             first[r, c], second[r, c], second[r, c] - first[r, c],
         )
         for r, query in enumerate(comparison.pairs)

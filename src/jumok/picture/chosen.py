@@ -171,6 +171,20 @@ def _probe(name: str, at: int) -> Callable[[Records, Choice, Any], int]:
     return lambda records, _, value: position(name, "살펴보는 문장", value, len(_history(records, at, name).probes))
 
 
+def _whole(name: str) -> Callable[[Records, Choice, Any], int]:
+    """A number of its own, from 0, that no record bounds: the page takes the nearest that it has."""
+
+    def checked(_records: Records, _choice: Choice, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise InputError(
+                en=f"{name} expects a whole number, 0 or more, got {value!r}.",
+                ko=f"{name}에는 0 이상의 정수가 필요한데 {value!r}이(가) 왔습니다.",
+            )
+        return value
+
+    return checked
+
+
 def _view(records: Records, _choice: Choice, value: Any) -> str:
     return _one_of("view", "화면", VIEWS if len(records) > 1 else VIEWS[:-1])(records, _choice, value)
 
@@ -205,6 +219,8 @@ _CHECKED: dict[str, Callable[[Records, Choice, Any], Any]] = {
     "view": _view,
     "theme": _one_of("theme", "테마", THEMES),
     "window": _window,
+    "tile": _whole("tile"),
+    "fold": _whole("fold"),
 }
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..explanation.emerged import outcome, place
+from ..explanation.emerged import outcome, place, understood
 from ..history import History
 from ..trace import Floats
 from ..words import LANGS, by_language, number, percent
 from .captions import say
-from .layout import Panel, paragraph, placed, stacked
+from .layout import Panel, apart, paragraph, placed, stacked
 from .plain import escaped
 from .svg import Text, line, path, width_of
 from .theme import Theme, css
@@ -91,7 +91,7 @@ class _Chart:
 
 def picture(history: History, emerged: Mapping[str, Any] | None, lang: str, theme: Theme) -> tuple[Panel, list[str]]:
     """The curves below each other, and the picture in words."""
-    charts = list(_charts(history, emerged, lang))
+    charts = list(_charts(history, understood(history, emerged), lang))
     last = max(history.steps[-1], len(history.loss), 1)
     panels = [_drawn(chart, last, theme) for chart in charts]
     panels.append(_axis(last, lang, theme))
@@ -139,11 +139,11 @@ def _loss(history: History, lang: str) -> _Chart:
     ys = np.array([float(np.maximum(history.loss[max(0, end - each) : end], TINY).mean()) for end in ends])
     name = _word("loss", lang) if each == 1 else _word("loss_means", lang, n=each)
     if ys.max() <= WIDE * ys.min():
-        return _Chart(name, [_Curve(ends, ys)], 0, float(ys.max()))
+        return _Chart(name, [_Curve(ends - 1, ys)], 0, float(ys.max()))
     logs = np.log10(ys)
     return _Chart(
         _word("log", lang, name=name),
-        [_Curve(ends, logs)],
+        [_Curve(ends - 1, logs)],
         float(np.floor(logs.min())),
         float(np.ceil(logs.max())),
         True,
@@ -190,13 +190,7 @@ def _names(chart: _Chart, y_of: Any, theme: Theme) -> Iterator[Text]:
     wanted = [(y_of(float(one.ys[-1])), one.name, one.strong) for one in chart.curves if one.name]
     if chart.level is not None:
         wanted.append((y_of(chart.level[0]), chart.level[1], False))
-    step, bottom = SIZE * 1.2, SIZE + 10 + HEIGHT
-    places: list[float] = []
-    for y, *_ in sorted(wanted):
-        places.append(max(y, places[-1] + step if places else y))
-    places = [
-        min(y, bottom - step * (len(places) - 1 - at)) for at, y in enumerate(places)
-    ]  # clear of the steps' numbers
+    places = apart([y for y, *_ in sorted(wanted)], SIZE * 1.2, SIZE + 10 + HEIGHT)  # clear of the steps' numbers
     for at, (_, name, strong) in zip(places, sorted(wanted), strict=True):
         fill = css(theme.accent if strong else theme.dim)
         yield Text(name, LEFT + WIDTH + 6, at + 4, min(SIZE, SIZE * (RIGHT - 6) / width_of(name, SIZE)), fill)
@@ -225,8 +219,8 @@ def _round_step(least: float) -> int:
 
 
 def curves(history: History) -> Iterator[tuple[int, str, int | str, int | str, float]]:
-    """Every number of every curve: step, curve, layer, head, value. The loss of a step counts its updates from 1."""
-    for at, value in enumerate(history.loss, 1):
+    """Every number of every curve: step, curve, layer, head, value. Step 0 is before the first update, with its batch's loss."""
+    for at, value in enumerate(history.loss):
         yield at, "loss", "", "", float(value)
     for step, value in zip(history.steps, history.accuracy, strict=True):
         if not np.isnan(value):
@@ -237,7 +231,7 @@ def curves(history: History) -> Iterator[tuple[int, str, int | str, int | str, f
                 for head, value in enumerate(of):
                     yield step, f"reads {name}", layer, head, float(value)
     for name, norms in history.gradient_norm.items():
-        for at, value in enumerate(norms, 1):
+        for at, value in enumerate(norms):
             yield at, f"gradient {name}", "", "", float(value)
 
 
@@ -276,7 +270,7 @@ def to_markdown(history: History, lang: str) -> str:
     names += [_word("head", lang, layer=layer, head=head) for layer, head in heads]
     rows = [names, ["---:"] * len(names)]
     for at, step in enumerate(history.steps):
-        loss = number(float(history.loss[step - 1])) if 0 < step <= len(history.loss) else ""
+        loss = number(float(history.loss[step])) if step < len(history.loss) else ""
         accuracy = "" if np.isnan(history.accuracy[at]) else percent(float(history.accuracy[at]))
         of_heads = [] if reads is None else [percent(float(reads[at, layer, head])) for layer, head in heads]
         rows.append([f"{step}", loss, accuracy, *of_heads])

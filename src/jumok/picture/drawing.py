@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, TooLargeError
 from ..explanation.explanation import default_token
@@ -27,8 +27,10 @@ from . import arrows, changes, curves, difference, gallery, heat, learned, plain
 from .captions import brief, say, title_of, token_names
 from .chosen import opening
 from .cuts import carried, refuse_cuts
+from .folding import carried as steps
+from .folding import refuse_variant
 from .grids import SHOWN
-from .kinds import KINDS, no_record
+from .kinds import HOMES, KINDS, home, name_of, no_record
 from .layout import Panel, padded, paragraph, stacked
 from .learned import Run
 from .packed import SIZE_LIMIT, Values
@@ -39,8 +41,15 @@ from .theme import THEMES, css
 
 __all__ = ["Choice", "Picture", "draw"]
 
-Thing = Trace | Reading | Comparison | Run
+if TYPE_CHECKING:
+    from ..measurement.running.measured import Measured
+    from ..variants.cost import Cost
 
+    Thing = Trace | Reading | Comparison | Run | Cost | Measured
+
+_WITHOUT_RECORD = {
+    "curves": ("a training run", "학습"), "growth": ("costs", "비용"), "roles": ("measured heads", "측정한 헤드"),
+}  # fmt: skip
 MARGIN = 16.0
 MOST_PIXELS = 100_000_000
 
@@ -64,7 +73,7 @@ class Picture:
     asked : True where this kind was asked for, False where it is the thing's own
     """
 
-    thing: Thing
+    thing: Any
     kind: str
     choice: Choice
     lang: str
@@ -106,7 +115,7 @@ class Picture:
 
     def save(
         self, path: str | os.PathLike[str], *, outlined: bool = False, scale: float = 2, values: Values = None,
-        cuts: Any = None, size_limit: int | None = SIZE_LIMIT,
+        cuts: Any = None, variant: str | None = None, tile: int | None = None, size_limit: int | None = SIZE_LIMIT,
     ) -> Path:  # fmt: skip
         """Write the picture, whole or not at all: ``.svg``, ``.png``, ``.md``, ``.csv``, or the live page, ``.html``.
 
@@ -114,6 +123,7 @@ class Picture:
         values : of an .html that is too large to carry everything, the layers whose v it carries: [0, 5], or "all"
         cuts : of an .html of a captured reading, what ``reading.cut(…)`` gave, or a list: shown beside the weights; the page
             opens at the first
+        variant : of an .html of a record, "flash" for a panel that folds one tile of keys after another;  tile : keys of a tile
         size_limit : of an .html, bytes; None for any
 
         Errors: ``InputError`` for another suffix or a cut of another reading, ``OutputError`` where the path cannot be written,
@@ -122,8 +132,8 @@ class Picture:
         refuse_nameless(path)
         suffix = Path(path).suffix.lower()
         if suffix == ".html":
-            return self._save_page(path, values, cuts, size_limit)
-        _refuse_page_options(suffix, values, cuts, size_limit)
+            return self._save_page(path, size_limit, values, cuts, variant, tile)
+        _refuse_page_options(suffix, size_limit, values, cuts, variant, tile)
         ways: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: self.svg(outlined=outlined).encode("utf-8"),
             ".png": lambda: self.png(scale),
@@ -147,6 +157,8 @@ class Picture:
             return changes.to_markdown(self.thing, self.lang)
         if isinstance(self.thing, Run):
             return "\n".join(curves.to_markdown(run.history, self.lang) for run in self.thing.each)
+        if self.kind in HOMES:
+            return str(home(self.kind).to_markdown(self.thing, self.lang))
         stages, queries, head = self.tables()
         return plain.to_markdown(self.drawn(), stages, queries, self.lang, head)
 
@@ -161,6 +173,8 @@ class Picture:
             return changes.difference_csv(self.thing, self.choice.layer, self.choice.head)
         if isinstance(self.thing, Run):
             return learned.to_csv(self.thing)
+        if self.kind in HOMES:
+            return str(home(self.kind).to_csv(self.thing))
         stages, queries, head = self.tables()
         one = None if self.kind == "heads" else layer_numbers(self.thing)[self.choice.layer]
         return plain.to_csv(self.drawn(), stages, queries, head, one)
@@ -175,26 +189,38 @@ class Picture:
 
     def drawn(self) -> Trace | Reading:
         """The layer, or of a picture of heads the whole record."""
-        assert not isinstance(self.thing, Comparison | Run)
+        assert isinstance(self.thing, Trace | Reading)
         return self.thing if self.kind == "heads" else layers_of(self.thing)[self.choice.layer]
 
-    def _save_page(self, path: str | os.PathLike[str], values: Values, cuts: Any, size_limit: int | None) -> Path:
+    def _save_page(
+        self, path: str | os.PathLike[str], size_limit: int | None, values: Values, cuts: Any, variant: Any, tile: Any
+    ) -> Path:
         from . import page
 
         look = {"theme": "dark"} if self.theme == "dark" else {}  # else as the reader's system has it
         options: dict[str, Any] = {"lang": self.lang, "title": self.named, "size_limit": size_limit}
+        if self.kind in _WITHOUT_RECORD:
+            _refuse_record_options(*_WITHOUT_RECORD[self.kind], values, cuts, variant, tile)
         if isinstance(self.thing, Run):
-            _refuse_record_options(values, cuts)
             return learned.write(path, self.thing, view=look, **options)
+        if self.kind == "growth":
+            return Path(home(self.kind).write(path, self.thing, self.lang))
+        if self.kind == "roles":
+            from . import measured_page
+
+            return measured_page.write(path, self.thing, view=look, **options)
         options["values"] = values
         if isinstance(self.thing, Comparison):
             refuse_cuts(cuts)
+            refuse_variant(variant, tile)
             both, pairing = (self.thing.a, self.thing.b), self.thing.pairing()
             told = {} if self.kind == "heads" else {"layer": self.choice.layer, "head": self.choice.head}
             view = opening(both, pairing, told | {"view": "compare"})
             return page.write(path, both, comparison=pairing, view=view | look, **options)
         shown = carried(cuts, self.thing)
-        return page.write(path, self.thing, cuts=shown, view=self._page_view(shown) | look, **options)
+        extra, opened = steps(variant, tile)
+        view = self._page_view(shown) | look | opened
+        return page.write(path, self.thing, cuts=shown, extra=extra, view=view, **options)
 
     def _page_view(self, cuts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What a page of a record opens with: what this picture shows, in the view that shows such a picture."""
@@ -274,7 +300,7 @@ def draw(
         _into_axes(thing, kind, choice, lang, ax)
     look = THEMES[theme]
     panel, told = _DRAWN[kind, isinstance(thing, Comparison)](thing, choice, lang, look)
-    name, under = _name(thing, lang) if title is None else shown(title), _under(thing, kind, choice, lang)
+    name, under = _name(thing, kind, lang) if title is None else shown(title), _under(thing, kind, choice, lang)
     room = max(panel.width, 380)
     heads = [paragraph(name, room, look, 15, bold=True), paragraph(under, room, look, 12)]
     whole = padded(stacked([stacked(heads, 4), panel], 16), MARGIN)
@@ -285,7 +311,7 @@ def draw(
         choice=choice,
         lang=lang,
         theme=theme,
-        title=". ".join(filter(None, (name, under))),
+        title=". ".join(filter(None, (name.removesuffix(".") if under else name, under))),
         named=title,
         width=width,
         panel=whole,
@@ -298,7 +324,7 @@ def draw(
 
 
 def _kind(thing: Any, kind: Any, chosen: bool) -> str:
-    name = next((one.__name__ for one in (Trace, Reading, Comparison, Run) if isinstance(thing, one)), None)
+    name = name_of(thing)
     if name is None or (isinstance(thing, Reading) and not thing.layers):
         raise no_record("draw", thing)
     if kind == "difference" and not isinstance(thing, Comparison):
@@ -317,7 +343,7 @@ def _choice(thing: Any, kind: str, stage: Any, layer: Any, head: Any, query: Any
     if stage is not None:
         _refuse_unknown("stage", "단계", stage, SHOWN)
         _refuse_together(kind == "heat", "stage", kind)
-    if kind in ("heads", "curves"):
+    if kind in ("heads", "curves", "growth", "roles"):
         for name, value in (("layer", layer), ("head", head), ("query", query)):
             _refuse_together(value is None, name, kind)
         return Choice()
@@ -337,7 +363,7 @@ def _choice(thing: Any, kind: str, stage: Any, layer: Any, head: Any, query: Any
 
 def _most_changed(comparison: Comparison, layer: Any, head: Any) -> Choice:
     """The head asked for; of those that fit, the most changed."""
-    at = None if layer is None else position("layer", "층", layer, comparison.n_layers)
+    at = None if layer is None else comparison.layer_place(layer)
     n_heads = max(one.n_heads for one in layers_of(comparison.a)) if at is None else comparison.layer(at)[0].n_heads
     chosen = None if head is None else position("head", "헤드", head, n_heads)
     found = next(one for one in comparison.heads if at in (None, one.layer) and chosen in (None, one.head))
@@ -358,19 +384,20 @@ def _refuse_together(fits: bool, option: str, kind: str) -> None:
         )
 
 
-def _refuse_page_options(suffix: str, values: Values, cuts: Any, size_limit: int | None) -> None:
-    if values is not None or cuts is not None or size_limit != SIZE_LIMIT:
+def _refuse_page_options(suffix: str, size_limit: int | None, *others: Any) -> None:
+    if any(one is not None for one in others) or size_limit != SIZE_LIMIT:
+        names = "values=, cuts=, variant=, tile="
         raise InputError(
-            en=f"values=, cuts= and size_limit= are for a live page (.html), not for {suffix or 'this file'}. Leave them out.",
-            ko=f"values=, cuts=, size_limit=은 움직이는 페이지(.html)에만 쓰고 {suffix or '이 파일'}에는 쓰지 않습니다. 빼고 부르십시오.",
+            en=f"{names} and size_limit= are for a live page (.html), not for {suffix or 'this file'}. Leave them out.",
+            ko=f"{names}, size_limit=은 조작할 수 있는 페이지(.html)에만 쓰고 {suffix or '이 파일'}에는 쓰지 않습니다. 빼고 부르십시오.",
         )
 
 
-def _refuse_record_options(values: Values, cuts: Any) -> None:
-    if values is not None or cuts is not None:
+def _refuse_record_options(what: str, what_ko: str, *others: Any) -> None:
+    if any(one is not None for one in others):
         raise InputError(
-            en="values= and cuts= are for the page of a record, not of a training run. Leave them out.",
-            ko="values=와 cuts=는 기록의 페이지에만 쓰고 학습의 페이지에는 쓰지 않습니다. 빼고 부르십시오.",
+            en=f"values=, cuts= and variant= are for the page of a record, not of {what}. Leave them out.",
+            ko=f"values=, cuts=, variant=는 기록의 페이지에만 쓰고 {what_ko}의 페이지에는 쓰지 않습니다. 빼고 부르십시오.",
         )
 
 
@@ -437,6 +464,8 @@ _DRAWN: dict[tuple[str, bool], Callable[[Any, Choice, str, Any], tuple[Panel, li
     ("heads", False): lambda thing, _, lang, theme: gallery.heads_gallery(thing, lang, theme),
     ("heads", True): lambda thing, _, lang, theme: gallery.changed_heads(thing, lang, theme),
     ("curves", False): lambda run, _, lang, theme: learned.curves_of(run, lang, theme),
+    ("growth", False): lambda thing, _, lang, theme: home("growth").picture(thing, lang, theme),
+    ("roles", False): lambda thing, _, lang, theme: home("roles").picture(thing, lang, theme),
     ("difference", True): lambda thing, c, lang, theme: difference.difference_maps(thing, c.layer, c.head, lang, theme),
 }
 
@@ -444,23 +473,27 @@ _DRAWN: dict[tuple[str, bool], Callable[[Any, Choice, str, Any], tuple[Panel, li
 # words --------------------------------------------------------------------------------------------
 
 
-def _name(thing: Thing, lang: str) -> str:
+def _name(thing: Any, kind: str, lang: str) -> str:
     if isinstance(thing, Comparison):
         return say("comparison", lang)
     if isinstance(thing, Run):
         return curves.title_of(thing.history, lang)
+    if kind in HOMES:
+        return str(home(kind).title_of(thing, lang)[0])
     return title_of(layers_of(thing)[0], lang) or say("attention", lang)
 
 
-def _under(thing: Thing, kind: str, choice: Choice, lang: str) -> str:
+def _under(thing: Any, kind: str, choice: Choice, lang: str) -> str:
     """What is drawn of it: the stage, where it is, whose row."""
     if isinstance(thing, Run):
         return say("curves", lang)
+    if kind in HOMES:
+        return str(home(kind).title_of(thing, lang)[1])
     if kind == "heads":
         layers = layers_of(thing.a if isinstance(thing, Comparison) else thing)
         return say("heads", lang, layers=len(layers), heads=max(layer.n_heads for layer in layers))
     if isinstance(thing, Comparison):
-        return say("place", lang, layer=choice.layer, head=choice.head)
+        return say("place", lang, layer=thing.layer_numbers[choice.layer], head=choice.head)
     layers = layers_of(thing)
     trace, parts = layers[choice.layer], []
     if kind != "strip":

@@ -71,10 +71,11 @@ def changed_heads(comparison: Comparison, lang: str, theme: Theme) -> tuple[Pane
         ["·" if off else f"{a:.2f}" for a, off in zip(row, gone, strict=True)]
         for row, gone in zip(values, hidden, strict=True)
     ]
-    rows = [say("layer", lang, n=at) for at in range(comparison.n_layers)]
+    rows = [say("layer", lang, n=number) for number in comparison.layer_numbers]
     columns = [say("head", lang, n=at) for at in range(n_heads)]
     panel = cells_panel(Cells(rows, columns, values, texts, hidden, WEIGHTS), theme)
     told = paragraph(say("distances", lang), max(panel.width, 380), theme)
     top = comparison.heads[0]
-    said = "" if top.distance is None else f"{say('place', lang, layer=top.layer, head=top.head)}: {top.distance:.3f}."
+    place = say("place", lang, layer=comparison.layer_numbers[top.layer], head=top.head)
+    said = "" if top.distance is None else f"{place}: {top.distance:.3f}."
     return stacked([panel, legend(WEIGHTS, theme, say("distance_short", lang)), told]), [said]

@@ -9,7 +9,9 @@ from typing import Any
 from .svg import Node, Text, wrapped
 from .theme import Theme, css
 
-__all__ = ["Panel", "beside", "flowing", "padded", "paragraph", "placed", "stacked"]
+__all__ = ["Panel", "apart", "beside", "flowing", "padded", "paragraph", "placed", "stacked"]
+
+BOLD = 1.15  # how much wider bold letters are, in a wide font such as DejaVu Sans
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,20 @@ def paragraph(text: str, room: float, theme: Theme, size: float = 11, bold: bool
     """A text in as many lines as it takes; bold ones in ink, others dimmed. Nothing for no text."""
     if not text:
         return Panel(0, 0)
-    lines = wrapped(text, size, room)
+    lines = wrapped(text, size * BOLD if bold else size, room)
     fill = css(theme.ink if bold else theme.dim)
     step = size * 1.4
     nodes = tuple(Text(one, 0, round(size + at * step, 1), size, fill, bold=bold) for at, one in enumerate(lines))
     return Panel(room, round(len(lines) * step, 1), nodes)
+
+
+def apart(ys: Sequence[float], step: float, bottom: float) -> list[float]:
+    """Where labels stand that belong at these heights (ascending): none over another, none below ``bottom``.
+
+    >>> apart([0.0, 1.0, 99.0], 10.0, 100.0)
+    [0.0, 10.0, 99.0]
+    """
+    placed: list[float] = []
+    for y in ys:
+        placed.append(max(y, placed[-1] + step if placed else y))
+    return [min(y, bottom - step * (len(placed) - 1 - at)) for at, y in enumerate(placed)]

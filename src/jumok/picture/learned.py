@@ -8,6 +8,7 @@ attention weights is measured over every snapshot.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from .. import history as histories
 from ..errors import InputError
-from ..explanation.emerged import outcome, place
+from ..explanation.emerged import outcome, place, understood
 from ..history import History, LayerHistory, Probe
 from ..path import Steps, qkv
 from ..trace import Trace
@@ -155,36 +156,57 @@ def pack_run(run: Run) -> Packed:
             ko="이 학습 기록에는 어텐션 층이나 살펴본 문장이 없어 보여 줄 것이 없습니다.",
         )
     tensors, plain = histories.parts(history)
-    tensors = {name: plain_array(_shaped(name, array)) for name, array in tensors.items() if _travels(name)}
+    tensors = {name: plain_array(_shaped(name, array)) for name, array in tensors.items()}
     error = 0.0
-    exact = sum(array.nbytes for array in tensors.values()) <= SMALL_BYTES
+    exact = sum(array.nbytes for name, array in tensors.items() if not _is_gradient(name)) <= SMALL_BYTES
     if not exact:
         error = _error(history)
         exact = error > MOST_ERROR
     if not exact:
         tensors = dict(_smaller(tensors))
+    tensors |= dict(_moves(history))
     told = {"storage": "exact" if exact else "int16", "error": 0.0 if exact else error, **_told(run)}
     header, data = written(tensors, plain, told)
     return Packed(header, (data,), str(told["storage"]), (), {}, told["title"])
 
 
-def _travels(name: str) -> bool:
-    """Gradients of the probes are for explanations; the page draws none."""
-    return not name.endswith("gradient")
+def _is_gradient(name: str) -> bool:
+    """Of the loss on a probe, at a layer's output or its attention weights."""
+    return name.startswith("probes.") and name.endswith("gradient")
 
 
 def _shaped(name: str, array: Array) -> Array:
-    """Curves are drawn, a pixel at a time; q, k and v travel with the heads of all snapshots in one axis."""
+    """Curves are drawn, a pixel at a time; what a head has of its own travels with the heads of all snapshots in one axis."""
     group, last = name.split(".")[0], name.split(".")[-1]
     if group in ("loss", "accuracy", "roles", "gradient_norm"):
         return array.astype(np.float32)
-    return array.reshape(-1, *array.shape[2:]) if group == "probes" and last in ("q", "k", "v") else array
+    is_of_heads = group == "probes" and last in ("q", "k", "v", "weights_gradient")
+    return array.reshape(-1, *array.shape[2:]) if is_of_heads else array
+
+
+def _moves(history: History) -> Iterator[tuple[str, Array]]:
+    """(snapshot - 1, 4) of each projection the entry that moved most until the next snapshot: row, column, before, after.
+
+    Of the run's own numbers: rounding could choose another entry, where many move equally far.
+    """
+    for at, layer in enumerate(history.layers if len(history.steps) > 1 else ()):
+        for name in ("w_q", "w_k", "w_v"):
+            if name in layer.weights:
+                pairs = itertools.pairwise(layer.weights[name])
+                yield f"moves.{at}.{name}", np.array([_most_moved(*pair) for pair in pairs], float)
+
+
+def _most_moved(before: Array, after: Array) -> tuple[float, ...]:
+    place = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
+    return (*map(float, place), float(before[place]), float(after[place]))
 
 
 def _is_rounded(name: str, array: Array) -> bool:
     """Arrays with a row of several numbers, of which there is one for each snapshot; not curves, nor parts of a rule."""
     group, last = name.split(".")[0], name.split(".")[-1]
-    return (group == "layers" and array.ndim == 3) or (group == "probes" and last in ("x", "q", "k", "v"))
+    return (group == "layers" and array.ndim == 3) or (
+        group == "probes" and last in ("x", "q", "k", "v", "gradient", "weights_gradient")
+    )
 
 
 def _smaller(tensors: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
@@ -252,7 +274,7 @@ def _told(run: Run) -> dict[str, Any]:
     return {
         "labels": [[label.to_json() for label in labels_of(probe.tokens)] for probe in run.history.probes],
         "title": {lang: str(title[lang]) for lang in LANGS} if isinstance(title, Mapping) else None,
-        "emerged": None if run.emerged is None else dict(run.emerged),
+        "emerged": None if (known := understood(run.history, run.emerged)) is None else dict(known),
         "told": {lang: _sections(run, lang) for lang in LANGS},
     }
 

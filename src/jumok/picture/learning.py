@@ -114,7 +114,7 @@ def _curves(screen: Screen, history: History, emerged: Mapping[str, Any] | None)
         screen.say(f"{_cells(line.name, width + 2)}{bars}  {first} → {last}", before="  ")
     if lines:
         end = f"{max(history.steps[-1], len(history.loss)):,}"
-        steps = f"0{end.rjust(len(lines[0].curve) - 1)}  {_word('steps', screen.lang)}"
+        steps = f"0{end.rjust(max(len(line.curve) for line in lines) - 1)}  {_word('steps', screen.lang)}"
         screen.say(" " * (width + 2) + steps, "dim", before="  ")
 
 

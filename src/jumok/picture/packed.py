@@ -18,7 +18,7 @@ import json
 import math
 import struct
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -88,6 +88,7 @@ def pack(record: Trace | Reading, values: Values = None, storage: Storage = None
 
     Errors: ``InputError`` for a Reading without layers or a layer that is not there, ``UnknownName`` for another storage.
     """
+    record = _basic(record)
     layers = layers_of(record)
     if not layers:
         raise InputError(
@@ -118,6 +119,19 @@ def pack(record: Trace | Reading, values: Values = None, storage: Storage = None
     }
     header = _header(blocks, plain, page)
     return Packed(header, tuple(map(_bytes, blocks)), str(page["storage"]), tuple(facts), atlas, _title(record))
+
+
+def _basic(record: Trace | Reading) -> Trace | Reading:
+    """The same record, with rules that the page knows in place of patterns of sparse attention."""
+    layers = tuple(map(_with_basic_rule, layers_of(record)))
+    if all(one is other for one, other in zip(layers, layers_of(record), strict=True)):
+        return record
+    return layers[0] if isinstance(record, Trace) else Reading(layers, record.source)
+
+
+def _with_basic_rule(trace: Trace) -> Trace:
+    allowed = trace.rule.allowed.basic(trace.n_queries, trace.n_keys)
+    return trace if allowed is trace.rule.allowed else replace(trace, rule=replace(trace.rule, allowed=allowed))
 
 
 def least_bytes(record: Trace | Reading, values: Values = None, storage: Storage = None) -> int:

@@ -26,9 +26,10 @@ from ..trace import Reading, Trace
 from ..words import LANGS, language, shown
 from .packed import SIZE_LIMIT, SMALL_BYTES, Packed, Storage, Values, least_bytes, pack
 
-__all__ = ["BUNDLE", "SIZE_LIMIT", "html", "write"]
+__all__ = ["BUNDLE", "SIZE_LIMIT", "framed", "html", "json_script", "refuse_beyond", "write", "write_pieces"]
 
 BUNDLE = Path(__file__).parent / "static" / "jumok.js"
+NOTICES = Path(__file__).parent / "static" / "jumok.js.LICENSES.txt"  # they go wherever a copy of the program goes
 
 # Scripts and styles that stand in the file (a blob is the program, unpacked), pictures made there, nothing from elsewhere.
 POLICY = (
@@ -48,14 +49,21 @@ def write(path: str | os.PathLike[str], documents: Shown | Sequence[Shown], **op
 
     Errors: ``OutputError`` where the path cannot be written, and what ``html`` refuses.
     """
-    pieces = html(documents, **options)
-    return write_whole(path, lambda name: _write(name, pieces))
+    return write_pieces(path, html(documents, **options))
 
 
-def _write(name: str, pieces: Iterable[str]) -> None:
-    file: TextIO
-    with open(name, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
+def write_pieces(path: str | os.PathLike[str], pieces: Iterable[str]) -> Path:
+    """Write a page from its pieces, whole or not at all.
+
+    Errors: ``OutputError`` where the path cannot be written.
+    """
+
+    def written(name: str) -> None:
+        file: TextIO
+        with open(name, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+
+    return write_whole(path, written)
 
 
 def html(
@@ -86,28 +94,39 @@ def html(
     language(lang)
     given = [documents] if isinstance(documents, Trace | Reading | Packed) else list(documents)
     bytes_least = sum(one.n_bytes if isinstance(one, Packed) else least_bytes(one, values, storage) for one in given)
-    _refuse_beyond(size_limit, bytes_least)
+    refuse_beyond(size_limit, bytes_least)
     made = [one if isinstance(one, Packed) else pack(one, values, storage) for one in given]
-    _refuse_beyond(size_limit, sum(one.n_bytes for one in made))
+    refuse_beyond(size_limit, sum(one.n_bytes for one in made))
     named = dict.fromkeys(LANGS, title) if isinstance(title, str) else title and dict(title)
     model = {"comparison": comparison, "cuts": list(cuts), "view": {**(view or {}), "lang": lang}, "title": named}
     model |= {} if extra is None else dict(extra)
-    return _pieces(made, model, lang, _title(title, made, lang))
+    return framed(_pieces(made, model), lang, _title(title, made, lang), BUNDLE)
 
 
-def _pieces(made: Sequence[Packed], model: Mapping[str, Any], lang: str, title: str) -> Iterator[str]:
+def framed(
+    body: Iterable[str], lang: str, title: str, program: Path, no_script: Mapping[str, str] = NO_SCRIPT
+) -> Iterator[str]:
+    """A whole page in pieces: ``body`` is what its program draws from.
+
+    no_script : what is said where no program runs, in each language
+    """
     yield f'<!doctype html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">\n'
     yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield f'<meta name="color-scheme" content="light dark">\n<title>{escape(title)}</title>\n</head>\n<body>\n'
-    yield from (f'<noscript><p lang="{one}">{escape(NO_SCRIPT[one])}</p></noscript>\n' for one in NO_SCRIPT)
+    yield from (f'<noscript><p lang="{one}">{escape(no_script[one])}</p></noscript>\n' for one in no_script)
+    yield from body
+    notices = f"/*\n{NOTICES.read_text(encoding='utf-8')}*/\n"
+    yield f'<script type="module">\n{notices}{_text_of(program)}</script>\n</body>\n</html>\n'
+
+
+def _pieces(made: Sequence[Packed], model: Mapping[str, Any]) -> Iterator[str]:
     yield from (_early(at, document) for at, document in enumerate(made) if _by_layer(document))
-    yield f'<div id="jumok-page"></div>\n{_json_script("id", "jumok-model", json.dumps(model, allow_nan=False))}'
+    yield f'<div id="jumok-page"></div>\n{json_script("id", "jumok-model", json.dumps(model, allow_nan=False))}'
     for at, document in enumerate(made):
         header = _without_atlas(document.header) if _by_layer(document) else document.header
-        yield _json_script("data-jumok-header", "by-layer" if _by_layer(document) else "whole", header)
+        yield json_script("data-jumok-header", "by-layer" if _by_layer(document) else "whole", header)
         yield from _blocks(at, document)
-    yield f'<script type="module">\n{_bundle()}</script>\n</body>\n</html>\n'
 
 
 def _by_layer(document: Packed) -> bool:
@@ -140,15 +159,15 @@ def _without_atlas(header: str) -> str:
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
-def _json_script(attribute: str, value: str, text: str) -> str:
+def json_script(attribute: str, value: str, text: str) -> str:
     """JSON in a script element. Inside JSON "<" stands in strings only, so that an escape says the same."""
     escaped = text.replace("<", "\\u003c")
     return f'<script type="application/json" {attribute}="{value}">{escaped}</script>\n'
 
 
-def _bundle() -> str:
-    """The program, as it may stand in a script element: what would end the element stands in its texts only."""
-    return re.sub("<(?=/script|!--)", r"\\x3c", BUNDLE.read_text(encoding="utf-8"), flags=re.IGNORECASE)
+def _text_of(program: Path) -> str:
+    """A program, as it may stand in a script element: what would end the element stands in its texts only."""
+    return re.sub("<(?=/script|!--)", r"\\x3c", program.read_text(encoding="utf-8"), flags=re.IGNORECASE)
 
 
 def _title(title: str | Mapping[str, str] | None, made: Sequence[Packed], lang: str) -> str:
@@ -156,15 +175,19 @@ def _title(title: str | Mapping[str, str] | None, made: Sequence[Packed], lang: 
     return shown(said if isinstance(said, str) else str(said.get(lang) or next(iter(said.values()))))
 
 
-def _refuse_beyond(size_limit: int | None, n_bytes: int) -> None:
+def refuse_beyond(
+    size_limit: int | None,
+    n_bytes: int,
+    instead: str = "Choose fewer layers (Reading(reading[:6])), v for fewer layers (values=[0]), a shorter text, or a higher size_limit=.",
+    instead_ko: str = "층을 줄이거나(Reading(reading[:6])), 밸류를 담을 층을 줄이거나(values=[0]), 더 짧은 글을 쓰거나, size_limit=을 높이십시오.",
+) -> None:
+    """Refuse a page whose data, as text, would be beyond a limit. Errors: ``TooLargeError``."""
     size = math.ceil(n_bytes / 3) * 4
     if size_limit is None or size <= size_limit:
         return
     most = f"{size_limit / 1e6:,.1f} MB"
     raise TooLargeError(
-        en=f"the page would take {size / 1e6:,.1f} MB, more than {most}. Choose fewer layers "
-        f"(Reading(reading[:6])), v for fewer layers (values=[0]), a shorter text, or a higher size_limit=.",
-        ko=f"페이지의 크기가 {size / 1e6:,.1f} MB로 한도 {most}를 넘습니다. 층을 줄이거나"
-        f"(Reading(reading[:6])), 밸류를 담을 층을 줄이거나(values=[0]), 더 짧은 글을 쓰거나, size_limit=을 높이십시오.",
+        en=f"the page would take {size / 1e6:,.1f} MB, more than {most}. {instead}",
+        ko=f"페이지의 크기가 {size / 1e6:,.1f} MB로 한도 {most}를 넘습니다. {instead_ko}",
         bytes_needed=size,
     )

@@ -11,6 +11,7 @@ from .captions import say
 from .changes import HEAD_COLUMNS, TOKEN_COLUMNS, head_rows, token_rows
 from .drawing import Picture
 from .grids import grids_of, pared
+from .kinds import HOMES, home
 from .learned import Run
 from .learning import learned
 from .plain import heading
@@ -36,6 +37,9 @@ def printed(screen: Screen, picture: Picture) -> None:
         return
     if isinstance(picture.thing, Run):
         learned(screen, picture.thing.history, picture.thing.emerged, picture.thing.given)
+        return
+    if picture.kind in HOMES:
+        home(picture.kind).printed(screen, picture.thing)
         return
     screen.say(picture.title, "bold")
     if picture.kind == "heads":

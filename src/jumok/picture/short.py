@@ -11,7 +11,7 @@ from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, number
 from . import changes, plain
 from .captions import say
-from .learned import Run
+from .kinds import home
 from .streamed import summary
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ def short(picture: Picture) -> str:
     """What is drawn as Markdown: whole where it is small, else its largest part, which it says."""
     if isinstance(picture.thing, Comparison):
         return _comparison(picture.thing, picture.lang)
-    if isinstance(picture.thing, Run):
+    if picture.kind in ("curves", "growth"):
         return picture.markdown()
+    if picture.kind == "roles":
+        return f"{home(picture.kind).to_markdown(picture.thing, picture.lang, whole=False)}{SHORTENED[LANGS.index(picture.lang)]}\n"
     drawn = picture.drawn()
     stages, queries, head = picture.tables()
     layers = layers_of(drawn)

@@ -22,7 +22,7 @@ from ..explanation.explanation import default_token, explain
 from ..explanation.phrases import STAGE_PHRASES
 from ..layer_numbers import layer_numbers
 from ..trace import Reading, Trace, layers_of
-from ..words import LANGS, by_language, number, shown
+from ..words import LANGS, by_language, counted, number, shown
 from .grids import Grid, grids_of, pared
 from .plain import cell_texts, heading, label
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..explanation.explanation import Explanation
     from ..measurement.spread import Scaling
 
-__all__ = ["Screen"]
+__all__ = ["Screen", "mask_name"]
 
 MOST_ROWS, MOST_COLUMNS = 16, 24  # shown of a long text when all stages are shown
 WHOLE_ROWS, WHOLE_COLUMNS = 200, 200  # shown of one stage
@@ -39,12 +39,8 @@ LEAST_WIDTH = 20  # cells; on a narrower terminal lines run over instead of losi
 # cividis, dark to bright: even to every eye, also without red and green (Nuñez et al. 2018)
 _RAMP = ((0, 34, 78), (65, 77, 107), (125, 124, 120), (188, 174, 108), (254, 232, 56))
 
+KOREAN = {"token": "토큰", "head": "헤드", "dimension": "차원", "layer": "층"}
 WORDS = {
-    "tokens": ("{n} tokens", "토큰 {n}개"),
-    "heads": ("{n} heads", "헤드 {n}개"),
-    "one_head": ("1 head", "헤드 1개"),
-    "dims": ("{n} dimensions", "차원 {n}개"),
-    "layers": ("{n} layers", "층 {n}개"),
     "layer": ("Layer {n}", "{n}층"),
     "mask": ("mask: {mask}", "마스크: {mask}"),
     "everything": ("none (every token may read every token)", "없음 (모든 토큰이 서로 볼 수 있음)"),
@@ -130,6 +126,12 @@ class Screen:
             part.rstrip()
             self.console.print(Text((before if at == 0 else under) + part.plain, style=style), soft_wrap=True)
 
+    def lines(self, text: str) -> None:
+        """Lines that may be indented or entries of a list, each wrapped under its own beginning."""
+        for line in text.split("\n"):
+            before = " " * (len(line) - len(line.lstrip(" "))) + ("- " if line.lstrip(" ").startswith("- ") else "")
+            self.say(line.removeprefix(before), before=before)
+
     def title(self, text: str) -> None:
         """A heading with a line under it as wide as itself."""
         text = self.fits(text)
@@ -174,15 +176,16 @@ class Screen:
             self.say(title, "bold")
         if sentence := by_language(said.get("sentence"), self.lang):
             self.say(sentence)
-        heads = self.word("one_head") if first.n_heads == 1 else self.word("heads", n=first.n_heads)
-        parts = [self.word("tokens", n=first.n_queries), heads]
+        parts = [self._counted(first.n_queries, "token"), self._counted(first.n_heads, "head")]
         if first.x is not None:
-            parts.append(self.word("dims", n=first.x.shape[1]))
+            parts.append(self._counted(first.x.shape[1], "dimension"))
         if len(layers) > 1:
-            parts.append(self.word("layers", n=len(layers)))
-        kind = first.rule.allowed.kind
-        parts.append(self.word("mask", mask=self.word("everything") if kind == "everything" else kind))
+            parts.append(self._counted(len(layers), "layer"))
+        parts.append(self.word("mask", mask=mask_name(first.rule.allowed.kind, self.lang)))
         self.say(" · ".join(parts), "dim")
+
+    def _counted(self, n: int, what: str) -> str:
+        return counted(n, what) if self.lang == "en" else f"{KOREAN[what]} {n:,}개"
 
     def _stages(self, trace: Trace, focus: int) -> None:
         stages = ["x", "w_q", "w_k", "w_v", "q", "k", "v", "scores", "scaled"]
@@ -356,6 +359,11 @@ class Screen:
                 rows, [SPREAD[name][at] for name in ("d", "variance", "theory", "std", "largest", "gradient")], "right"
             )
         self.say(scaling.text(self.lang))
+
+
+def mask_name(kind: str, lang: str) -> str:
+    """What a rule of who may read whom is called."""
+    return WORDS["everything"][LANGS.index(lang)] if kind == "everything" else kind
 
 
 def _left_out(grid: Grid, most_rows: int, most_columns: int) -> tuple[int, int]:

@@ -23,6 +23,8 @@ from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, language, preferred_language
 from .chosen import changed, fitting, layers, opening
 from .cuts import carried, refuse_cuts
+from .folding import carried as folding_carried
+from .folding import refuse_variant
 from .kinds import no_record
 from .learned import Run
 from .learned import carried as run_carried
@@ -38,7 +40,7 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra(extra="notebook", package="anywidget") from None
 
-__all__ = ["Cutter", "RunWidget", "Solver", "Widget", "run_widget", "widget"]
+__all__ = ["Cutter", "FoldingWidget", "RunWidget", "Solver", "Widget", "run_widget", "widget"]
 
 Cutter = Callable[[int, int, int, int, bool], Any]  # layer, head, query, key, renormalised? → as reading.cut(…)
 Solver = Callable[[str, str | None], Mapping[str, Any]]  # an example file with wanted:, what stays → w_q, w_k, report
@@ -217,6 +219,30 @@ class Widget(anywidget.AnyWidget):
         return {"header": document.header, "bytes": b"".join(document.layers) if small else None}
 
 
+class FoldingWidget(Widget):
+    """A view of one record with a panel that folds one tile of keys after another. Made by ``widget(…, variant="flash")``."""
+
+    extension: Any = traitlets.Unicode().tag(sync=True)
+
+    @property
+    def tile(self) -> int:
+        """How many keys are folded at a time; 0 for as many as the page takes by itself."""
+        return int(self._chosen.get("tile", 0))
+
+    @tile.setter
+    def tile(self, value: int) -> None:
+        self.view = {"tile": value}
+
+    @property
+    def fold(self) -> int:
+        """Which tile is shown being folded in, from 0."""
+        return int(self._chosen.get("fold", 0))
+
+    @fold.setter
+    def fold(self, value: int) -> None:
+        self.view = {"fold": value}
+
+
 class RunWidget(Widget):
     """A view of a training run, or of two beside each other. Made by ``run_widget``."""
 
@@ -267,12 +293,15 @@ def widget(
     solver: Solver | None = None,
     cuts: Any = None,
     cutter: Cutter | None = None,
+    variant: str | None = None,
+    tile: int | None = None,
 ) -> Widget:
     """A widget of a Trace, a Reading, or two of them; the options are those of ``page.html``.
 
     lang : None for the language of this machine
     solver : what finds W_Q and W_K for wanted weights, or None: see frontend/README.md, "Python behind the page"
     cuts : what ``reading.cut(…)`` gave, or a list of them;  cutter : makes more of them for the page, or None
+    variant : of one record, "flash" for a panel that folds one tile of keys after another;  tile : keys of a tile
 
     Errors: ``MissingExtra`` without anywidget, ``InputError`` where there is nothing to show.
     """
@@ -280,12 +309,15 @@ def widget(
     if not 1 <= len(records) <= 2 or not all(map(_has_layers, records)):
         raise no_record("widget", thing)
     lang = language(preferred_language() if lang is None else lang)
-    choice = {"lang": lang} | opening(records, comparison, view)
-    packed = [pack(record, values, storage) for record in records]
     if len(records) > 1:
         refuse_cuts(cuts)
+        refuse_variant(variant, tile)
+    program, opened = folding_carried(variant, tile)
+    choice = {"lang": lang} | opening(records, comparison, opened | dict(view or {}))
+    packed = [pack(record, values, storage) for record in records]
     traits = {"comparison": None if comparison is None else dict(comparison), "cuts": carried(cuts, records[0])}
-    return Widget(records, packed, choice, solver, cutter, **traits)
+    kind = FoldingWidget if program else Widget
+    return kind(records, packed, choice, solver, cutter, **traits, **program)
 
 
 def run_widget(run: Run, *, view: Mapping[str, Any] | None = None, lang: str | None = None) -> RunWidget:

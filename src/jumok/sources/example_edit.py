@@ -37,7 +37,7 @@ def edited(example: Example, changes: Mapping[str, Any]) -> Example:
     for name in changes:
         if name not in CHANGES:
             raise unknown_name("change", "바꿀 것", name, CHANGES)
-    at = position("layer", "층", changes.get("layer", 0), len(example.layers))
+    at = position("layer", "층", _whole(changes.get("layer", 0)), len(example.layers))
     block = example.layers[at]
     x = example.x if "x" not in changes else _x(example, changes["x"])
     for name in MATRICES:
@@ -104,9 +104,14 @@ def _number(value: Any) -> float:
     return number
 
 
+def _whole(value: Any) -> Any:
+    """A whole number that somebody typed, as a number; anything else as it is."""
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10 else value
+
+
 def _mask(said: Any) -> Allowed:
     if isinstance(said, Mapping) and list(said) == ["window"]:
-        return window(position("window", "window", said["window"], 10**6))
+        return window(position("window", "window", _whole(said["window"]), 10**6))
     named = {"none": everything, "causal": causal}
     if said not in ("none", "causal"):
         raise unknown_name("mask", "마스크", said, [*named, "{window: 2}"])

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import jumok
+from jumok.lessons.checker import checking
+from jumok.lessons.checker.process import answers
 
 from .conftest import TORCH
 
@@ -279,3 +281,78 @@ def test_kinds_and_masks_are_known_words(written):
         jumok.check(written("def attention(q, k, v):\n    return q\n"), "atention")
     with pytest.raises(jumok.errors.UnknownName, match="mask"):
         jumok.check(written("def attention(q, k, v):\n    return q\n"), mask="shown")
+
+
+WRITTEN_TWICE = """
+def attention2(q, k, v):
+    return softmax(q @ k.T / q.shape[1]) @ v
+
+
+def attention(q, k, v):
+    return softmax(q @ k.T / np.sqrt(q.shape[1])) @ v
+
+
+def attention3(q, k, v):
+    return softmax(q @ k.T) @ v
+"""
+
+
+def test_of_several_the_one_named_like_the_kind_is_judged_and_named(checked):
+    verdict = checked(SOFTMAX + WRITTEN_TWICE)
+    assert verdict.is_right
+    assert verdict.text("ko").startswith("attention: 맞습니다")
+    assert checked(SOFTMAX + WRITTEN_TWICE, "softmax").judged == "softmax"
+    assert checked(SOFTMAX + WRITTEN_TWICE.replace("attention(", "attention_1("), name="").judged == "attention3"
+    assert checked(SOFTMAX + WRITTEN_TWICE, name="attention2").judged == ""
+
+
+def test_the_example_of_a_part_shows_what_was_given_to_it(checked):
+    text = checked("def softmax(scores):\n    return np.exp(scores)\n").text()
+    assert "  scores: (" in text
+    assert "  q: (" not in text
+    assert "  k: (" not in text
+    two = checked("def scores(q, k):\n    return q @ k.T\n", "scale")
+    assert [name for name, _ in two.example.given] == ["q", "k"]
+
+
+def test_a_file_without_a_function(checked):
+    verdict = checked("x = 3\n")
+    assert (verdict.status, verdict.failure.kind) == ("unknown", "uncallable")
+    assert "x (int) cannot be called" in verdict.text()
+
+
+RAISES = {
+    "a name": ("    return softmaks(q @ k.T) @ v\n", "name"),
+    "the end of Python": ("    raise SystemExit\n", "exit"),
+    "a file": ("    open('/no/such/folder')\n", "other"),
+    "nothing comes back": ("    q @ k.T\n", "none"),
+    "what a module does not have": ("    return np.softmax(q @ k.T) @ v\n", "other"),
+    "a key": ("    return {}['q'] @ v\n", "other"),
+    "an assertion": ("    assert len(q) == 100\n    return v\n", "other"),
+}
+
+
+@pytest.mark.parametrize("name", RAISES)
+def test_what_raises_however_it_is_called_is_run_in_one_process(checked, processes, name):
+    body, kind = RAISES[name]
+    assert checked(f"def attention(q, k, v):\n{body}").failure.kind == kind
+    assert processes == ["numpy"]
+
+
+def test_what_only_arrays_of_another_library_can_do_is_tried_with_them(checked, processes):
+    code = "def attention(q, k, v):\n    return (q @ k.T / q.shape[-1] ** 0.5).softmax(-1) @ v\n"
+    assert checked(code).is_right
+    assert processes == ["numpy", "torch"]
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    """The library of each process that is started."""
+    asked = []
+
+    def counted(reached, request, limits):
+        asked.append(request["library"])
+        return answers(reached, request, limits)
+
+    monkeypatch.setattr(checking, "answers", counted)
+    return asked

@@ -10,7 +10,7 @@ from jumok.lessons.checker.faults import MISTAKES, choices, endings, sets
 from jumok.lessons.checker.judge import Run, explained
 from jumok.lessons.checker.layouts import Layout
 from jumok.lessons.checker.phrases import FIXES, HINTS, MISTAKE_NAMES
-from jumok.lessons.checker.pipeline import Path
+from jumok.lessons.checker.pipeline import DEFAULTS, Path
 
 QKV = (("q", "q", False), ("k", "k", False), ("v", "v", False))
 MASK = (("mask", "mask", False),)
@@ -130,6 +130,46 @@ def test_nan_where_nothing_is_allowed():
     assert explained(runs(LAYOUTS["causal"], {"triangle": "past", "empty": "nan"}))[0].ids == ("causal-off-by-one",)
 
 
+TAKEN_OFF = {"nothing": lambda s: 0.0, "all": lambda s: s.max(), "keys": lambda s: s.max(-1, keepdims=True),
+             "queries": lambda s: s.max(-2, keepdims=True)}  # fmt: skip
+SUMMED = {
+    "all": lambda e: e.sum(),
+    "keys": lambda e: e.sum(-1, keepdims=True),
+    "queries": lambda e: e.sum(-2, keepdims=True),
+}
+ALSO_OVERFLOWS = {("nothing", "all"), ("nothing", "keys"), ("nothing", "queries"), ("all", "keys"), ("all", "queries")}
+
+
+@pytest.mark.parametrize("layout", ["softmax", "plain"])
+@pytest.mark.parametrize("summed", SUMMED)
+@pytest.mark.parametrize("top", TAKEN_OFF)
+def test_a_softmax_whose_maximum_and_sum_run_over_axes_of_their_own(layout, top, summed):
+    made = []
+    for run in runs(LAYOUTS[layout], {}):
+        problem = run.path.problem
+        scaled = run.path.scaled({**DEFAULTS})
+        with np.errstate(all="ignore"):
+            e = np.exp((scaled - TAKEN_OFF[top](scaled)).astype(problem.dtype))
+            weights = e / SUMMED[summed](e)
+            made.append(
+                Run(run.layout, run.case, run.path, (weights if layout == "softmax" else weights @ problem.xv,))
+            )
+    is_axis = summed != "keys" or top == "queries"  # a column's maximum is not one number for a row
+    ids = ["overflow"] * ((top, summed) in ALSO_OVERFLOWS) + ["softmax-axis"] * is_axis
+    assert {one.ids for one in explained(made)} == {tuple(ids)}
+
+
+def test_other_numbers_where_nothing_is_allowed_are_told_and_no_mistake():
+    layout = LAYOUTS["masked"]
+    odd = [
+        Run(run.layout, run.case, run.path, (np.where(np.isnan(run.arrays[0]), 3.5, run.arrays[0]),))
+        for run in runs(layout, {"empty": "nan"})
+    ]
+    found = explained(odd)[0]
+    assert (found.ids, found.hypothesis["empty"]) == ((), "other")
+    assert explained(runs(layout, {"empty": "uniform"}))[0].hypothesis["empty"] == "uniform"
+
+
 def test_what_nothing_explains_is_left_open():
     layout = LAYOUTS["plain"]
     made = [
@@ -159,7 +199,8 @@ def test_output_and_weights_in_either_order():
 
 
 def test_every_mistake_has_its_words():
-    assert set(MISTAKES) == set(MISTAKE_NAMES) == set(HINTS) == set(FIXES)
+    hints, fixes = ({key.partition(" ")[0] for key in table} for table in (HINTS, FIXES))  # a variant may have its own
+    assert set(MISTAKES) == set(MISTAKE_NAMES) == hints == fixes
     of_formula = {name for layout in LAYOUTS.values() for one in choices(paths(layout).problem) for name in one.ids}
     of_numbers = {"overflow", "nan-row"}
     of_calls = {"dropout-at-eval", "input-changed"}

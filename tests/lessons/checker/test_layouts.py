@@ -13,7 +13,7 @@ from jumok.lessons.checker.layouts import Parameter, convention, layouts, role_o
         ("w_q", "w_q"), ("W_Q", "w_q"), ("Wq", "w_q"), ("wK", "w_k"), ("W_value", "w_v"), ("q_proj", "w_q"), ("W_o", "w_o"),
         ("b_q", "b_q"), ("q_bias", "b_q"), ("mask", "mask"), ("attn_mask", "mask"), ("key_padding_mask", "mask"),
         ("n_heads", "n_heads"), ("num_heads", "n_heads"), ("h", "n_heads"), ("d_k", "d_head"), ("head_dim", "d_head"),
-        ("embed_dim", "d_model"), ("d_model", "d_model"), ("dropout_p", "zero"), ("training", "false"), ("is_causal", "causal"),
+        ("embed_dim", "d_model"), ("context_dim", "d_context"), ("d_model", "d_model"), ("dropout_p", "zero"), ("training", "false"), ("is_causal", "causal"),
         ("valid_lens", "lengths"), ("temperature", "one"), ("qkv_proj", "w_qkv"), ("something", ""),
     ],
 )  # fmt: skip
@@ -65,6 +65,27 @@ def test_the_axes_that_a_documentation_names():
     assert {one.rank for one in asked("q", "k", "v", doc="q: (batch, n, d)")} == {3}
     assert {one.rank for one in asked("q", "k", "v", doc="q: (n, d), k: (m, d)")} == {2}
     assert {one.rank for one in asked("q", "k", "v")} == {2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        "mask: (n, m), True = may be read",
+        "Attention(Q, K, V) = softmax(Q K^T) V",
+        "attention(q, k, v)",
+        "mask (batch, keys) bool; (n, m) in the paper",
+    ],
+)
+def test_shapes_of_a_mask_and_calls_are_not_shapes_of_the_inputs(doc):
+    assert {one.rank for one in asked("q", "k", "v", "mask", doc=doc)} == {2, 3, 4}
+    assert {one.rank for one in asked("q", "k", "v", "mask", doc=f"q: (batch, n, d)\n{doc}")} == {3}
+
+
+def test_a_flag_is_tried_both_ways_and_beside_a_mask_also_without_it():
+    both = asked("q", "k", "v", "mask?", "is_causal?")
+    assert {(one.causal, "mask" in one.roles) for one in both} == {(False, True), (True, True), (True, False)}
+    needed = asked("q", "k", "v", "mask", "is_causal?")
+    assert {(one.causal, "mask" in one.roles) for one in needed} == {(False, True), (True, True)}
 
 
 def test_a_function_called_causal_hides_the_future_itself():

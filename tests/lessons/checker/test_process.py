@@ -1,6 +1,7 @@
 """Accidents in a learner's code come back as verdicts, with their lines; nothing of theirs is left behind."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ ACCIDENTS = {
     "name": ("return sofmax(q @ k.T) @ v", "name", 5),
     "none": ("scores = q @ k.T", "none", None),
     "arguments": ("return np.swapaxes(q)", "arguments", 5),
+    "text": ("return 'weights'", "returned", None),
+    "complex": ("return (q @ k.T) @ v * 1j", "returned", None),
 }
 
 
@@ -33,6 +36,7 @@ def test_an_accident_is_a_verdict(checked, name):
         assert verdict.failure.lines[-1][:2] == ("attention", line)
     for lang in ("en", "ko"):
         assert verdict.failure.explained(lang) in verdict.text(lang)
+    assert "where an array" not in verdict.text("ko")
 
 
 def test_a_wrong_shape_comes_with_the_shapes_of_the_variables(checked):
@@ -75,26 +79,51 @@ def test_what_is_printed_is_told_and_does_no_harm(checked):
     assert verdict.status == "mistake"
 
 
-def test_a_loop_of_forks_is_held_and_leaves_nothing(checked):
-    """It stops by its own count, and by the bound on processes where it runs as a user of its own."""
+def test_a_loop_that_starts_processes_is_held_and_leaves_nothing(checked):
+    """It would stop by its own count, and is stopped before: the bound holds for a user without rights of root."""
     code = """
         import os
         import subprocess
 
 
+        started = []
+
+
         def attention(q, k, v):
-            for _ in range(60):
-                try:
-                    if os.fork() == 0:
-                        os.setsid()
-                        subprocess.run(["sleep", "123.25"])
-                except OSError:
-                    break
-            return q
+            try:
+                while len(started) < 60:
+                    started.append(subprocess.Popen(["sleep", "123.25"]))
+            except OSError:
+                pass
+            raise RuntimeError(len(started), os.getuid())
         """
-    checked(code)
+    failure = checked(code).failure
+    started, uid = map(int, re.findall(r"\d+", failure.text))
+    assert 0 < started < 60
+    assert uid != 0
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert "sleep 123.25" not in running
+
+
+def test_a_loop_of_forks_comes_to_an_end(checked):
+    """A copy of the process ends at once, so that nothing runs twice; the loop has a count of its own."""
+    code = """
+        import os
+
+
+        forked = []
+
+
+        def attention(q, k, v):
+            while len(forked) < 60:
+                forked.append(os.fork())
+                if forked[-1] == 0:
+                    open("copied", "w").close()
+            raise RuntimeError(os.path.exists("copied"))
+        """
+    failure = checked(code).failure
+    assert failure.kind == "processes" or "False" in failure.text
+    assert failure.lines[-1][0] == "attention"
 
 
 def test_a_process_that_outlives_the_call_is_ended(checked):

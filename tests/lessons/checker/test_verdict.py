@@ -47,7 +47,8 @@ def test_it_is_plain_json():
     plain = json.loads(json.dumps(WRONG.to_json(), allow_nan=False))
     assert [one["id"] for one in plain["mistakes"]] == ["mask-finite", "no-scale"]
     assert plain["example"]["got"] == [["NaN", "∞"]]
-    assert plain["text"]["ko"] == WRONG.text("ko")
+    assert plain["text"]["ko"] == WRONG.text("ko", pointer=False)
+    assert "--fix" not in plain["text"]["en"]  # what is pasted into a page is read there
 
 
 def test_it_is_frozen():

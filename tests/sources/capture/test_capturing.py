@@ -75,6 +75,19 @@ def test_a_text_of_an_encoder():
         assert np.allclose(layer.weights, wanted, atol=1e-6)
 
 
+def test_the_last_word_is_looked_at_first_where_marks_follow_it():
+    reading = jumok.capture(bert(), CAT, of_transformers(word_pieces(), **MARKS))
+    assert reading.tokens[reading.source.details["focus"]].text == "."
+    assert reading.tokens[-1].text == "[SEP]"
+    decoded = jumok.capture(llama(), CAT, byte_level())
+    assert "focus" not in decoded.source.details  # its last token stands for text
+
+
+def test_a_text_without_a_model_is_told_where_it_goes():
+    with pytest.raises(InputError, match=r"got only 'The cat sat\.'\. A text comes second: jumok\.capture\(\"demo\""):
+        jumok.capture("The cat sat.")
+
+
 @pytest.mark.parametrize(
     ("tokenizer", "n_words"), [(of_transformers(byte_level()), 300), (byte_level(), 300), (letters(), 60), (Plain(" 0123T.abcehistuwdr"), 60)]
 )  # fmt: skip

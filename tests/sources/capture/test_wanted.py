@@ -26,12 +26,12 @@ def test_lists_of_layers_are_taken(layers):
 
 
 def test_very_many_are_refused_at_once():
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(
         InputError, match=r"some of 0 to 1, got \[0, …, 999999999\]. Layers of attention in this model: 2"
     ):
         refuse_absent(wanted_layers(range(10**9)), 2)
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
     assert told(range(10**9, 0, -1)) == "[1, …, 1000000000]"
 
 

@@ -175,3 +175,12 @@ def test_a_design_goes_on_to_its_values():
     found = design_values(made, wanted)
     assert found.exact
     np.testing.assert_allclose(made.reached[0] @ np.eye(3) @ found.w_v, wanted, atol=1e-9)
+
+
+def test_what_is_rounding_is_written_as_0():
+    student = jumok.attend(jumok.load("student"))
+    found = design_values(student, student.output)
+    assert np.count_nonzero(found.w_v) == 4
+    with pytest.raises(InputError, match=r"ValueDesign is matrices\. Attend with them") as caught:
+        jumok.draw(found)
+    assert "ValueDesign은 행렬입니다" in caught.value.ko

@@ -134,6 +134,22 @@ def test_a_row_that_is_off_by_rounding_is_taken():
     assert one.table[0].sum() == pytest.approx(1, abs=1e-15)
 
 
+def test_a_whole_table_is_the_same_with_a_row_beside_it_left_free():
+    table = np.random.default_rng(0).dirichlet(np.ones(4), 4)
+    whole = wish(table)
+    with_free = wish(np.where(np.arange(4)[:, None] == 3, NAN, table))  # goes the long way
+    np.testing.assert_allclose(whole.table[:3], with_free.table[:3], rtol=1e-15)
+    assert (whole.rows, whole.shared, whole.zeros, whole.forbidden) == ((0, 1, 2, 3), {}, (), ())
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, -0.1, 2.0])
+def test_a_whole_table_with_one_bad_weight_is_refused(bad):
+    table = np.full((4, 4), 0.25)
+    table[2, 1] = bad
+    with pytest.raises(InputError, match="the wanted weight"):
+        wish(table)
+
+
 def told(error: JumokError, phrase: str) -> None:
     assert phrase in error.text("en")
     assert any("HANGUL" in unicodedata.name(letter, "") for letter in error.text("ko"))

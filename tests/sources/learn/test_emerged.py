@@ -1,11 +1,13 @@
 """What emerged: the head that carries a task is found by what it reads and by cutting it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 
 import jumok
-from jumok.sources.learn.emerged import _crossed, _left, _shared, emerged
+from jumok.sources.learn.emerged import LOWERED, _appeared, _crossed, _left, _shared, emerged
 from jumok.sources.learn.model import cut
 from jumok.sources.learn.problem import Known, Measured
 
@@ -130,6 +132,18 @@ def test_where_no_head_alone_matters_but_a_layer_does_the_work_is_shared(history
 def test_nothing_learned_leaves_nothing_to_say():
     assert _left(0.25, 0.2, 0.2) is None
     assert _shared(0.25, ((0.25, 0.2),), (0.2,), None) is False
+
+
+def test_there_is_no_moment_without_a_carrier_or_where_accuracy_did_not_rise(history):
+    bare = dataclasses.replace(history, accuracy=np.array([0.0, 1.0, 1.0]), roles={})
+    assert _appeared(bare, (0, 0), LOWERED + 0.01) == 1
+    assert _appeared(bare, (0, 0), LOWERED) is None
+    assert _appeared(bare, None, 0.9) is None
+    assert jumok.learn("repeat", steps=2, n_layers=1).emerged["appeared"] is None
+
+
+def test_the_wanted_rows_of_an_example_come_near_at_a_moment():
+    assert jumok.learn("student", steps=40).emerged["appeared"] > 0
 
 
 def test_one_lucky_snapshot_is_no_rise(history):

@@ -114,7 +114,7 @@ def test_resume_without_a_file_starts_anew(tmp_path, run):
         ({"seed": 1}, "trained with seed = 0, not 1"),
         ({"batch": 16}, "trained with batch = 32, not 16"),
         ({"learning_rate": 0.5}, "trained with learning_rate = 0.003, not 0.5"),
-        ({"n_heads": 2}, "trained with sizes"),
+        ({"n_heads": 2}, "trained with n_heads = 1, not 2"),
         ({"steps": 5}, "8 steps already, more than 5"),
     ],
 )
@@ -206,6 +206,20 @@ def test_a_hostile_file_is_refused(copy, name, value):
     write(copy, tensors, plain | {"learned": plain["learned"] | {name: value}})
     with pytest.raises(SavedFileError):
         jumok.load(copy)
+
+
+def test_a_run_of_a_task_that_has_changed_since_is_looked_at_but_answers_nothing(copy):
+    tensors, plain = opened(copy, lambda tensors, plain: (tensors, plain))
+    from jumok.saved import write
+
+    write(copy, tensors, plain | {"task": plain["task"] | {"vocabulary": list("BACDEFGHIJKLMNOP")}})
+    old = jumok.load(copy)
+    assert old.history.trace(3).n_tokens == 12
+    assert jumok.draw(old).svg()
+    for use in (lambda: old.model, lambda: old.answer("A B"), lambda: old.trace("A B")):
+        with pytest.raises(InputError, match="was another task") as caught:
+            use()
+        assert "과제" in caught.value.text("ko")
 
 
 def test_a_saved_run_names_no_file(copy, tmp_path):

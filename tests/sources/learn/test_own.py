@@ -1,6 +1,8 @@
 """Tasks of one's own: what a file or a generator may hold, and what is said where it does not fit."""
 
+import dataclasses
 import itertools
+import os
 import unicodedata
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 import jumok
 from jumok.errors import InputError, UnknownName
 from jumok.sources.learn import own
+from jumok.sources.learn.problem import HELD_OUT_SEED, N_SEEN, _alone, problem
 from jumok.sources.learn.tasks import task_of
 
 RTL = "שלום"
@@ -123,6 +126,35 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path):
         refused(
             lambda e=encoding: task_of(written(tmp_path / "own.tsv", lines, e)), "not UTF-8 text", "Save it as UTF-8"
         )
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "txt", "yaml", "yml"])
+def test_a_pipe_is_not_waited_for(tmp_path, suffix):
+    os.mkfifo(tmp_path / f"pipe.{suffix}")
+    ko = refused(lambda: task_of(tmp_path / f"pipe.{suffix}"), "it is a pipe or a device", "Save its text as a file")
+    assert "파이프나 장치" in ko
+
+
+def test_a_file_of_too_many_lines_loses_none_unsaid(tmp_path, monkeypatch):
+    monkeypatch.setattr(own, "MOST_PAIRS", 60)
+    lines = ["\t".join(pair) for pair in pairs(61)]
+    assert len(task_of(written(tmp_path / "own.tsv", lines[:60])).pairs) == 60
+    refused(lambda: task_of(written(tmp_path / "own.tsv", lines)), "at most 60 lines")
+
+
+@pytest.mark.parametrize(
+    ("only", "said"), [("집", "'집'이라서"), ("나무", "'나무'라서"), ("cat", "'cat'이라서"), ("3", "'3'이라서")]
+)
+def test_korean_particles_follow_the_word_that_is_told(tmp_path, only, said):
+    ko = refused(lambda: task_of(written(tmp_path / "own.tsv", [f"a {n}\t{only}" for n in range(40)])), "every target")
+    assert said in ko
+
+
+def test_what_needs_no_attention_is_never_less_than_the_most_frequent_answer():
+    task = task_of([(f"w{n % 9} x{n % 7} y{n % 5}", "often" if n % 3 else "rare") for n in range(120)])
+    known = problem(task, {"sizes": dataclasses.asdict(task.sizes), "batch": 4, "weight_decay": 0.0}).known
+    assert _alone(task.batch(np.random.default_rng(HELD_OUT_SEED), N_SEEN), task.held_out) <= known.alone
+    assert 0 < known.chance <= known.alone
 
 
 def test_a_generator_that_never_ends_is_cut(monkeypatch):

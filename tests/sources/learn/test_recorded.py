@@ -18,6 +18,7 @@ from torch.optim.optimizer import _global_optimizer_post_hooks
 
 import jumok
 from jumok.errors import InputError, OutputError, TooLargeError
+from jumok.sources.learn import recorded as recording
 
 TOKENS = ["the", "cat", "sat"]
 
@@ -574,3 +575,39 @@ def test_recording_is_quiet_where_nothing_is_wrong(x, capsys):
         with jumok.record(model, x):
             trained(model, 2)
     assert capsys.readouterr() == ("", "")
+
+
+# what it costs ------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes only where it is told to."""
+
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+def snapshots_of(monkeypatch, look_s, step_s, n_steps=15, **asked):
+    """How many snapshots there are where a snapshot and a step take so long."""
+    model, x, clock = Small(), torch.randn(1, 3, 4), Clock()
+    monkeypatch.setattr(recording, "time", clock)
+
+    def look():
+        clock.now += look_s
+        model(x)
+
+    with jumok.record(model, look, tokens=TOKENS, **asked) as recorded:
+        for _ in range(n_steps):
+            clock.now += step_s
+            trained(model, 1)
+    return len(recorded.history.steps)
+
+
+def test_snapshots_that_would_take_much_of_the_training_are_left_out_where_nobody_said_how_often(monkeypatch):
+    assert snapshots_of(monkeypatch, 10, 0) == 16  # of a training this short nobody counts the time
+    assert snapshots_of(monkeypatch, 10, 0, n_steps=60) == 1 + 20 + 1  # the start, the last
+    assert snapshots_of(monkeypatch, 10, 0, n_steps=60, every=1) == 61
+    assert snapshots_of(monkeypatch, 10, 300, n_steps=60) == 1 + 33  # as planned, and the last
+    assert 22 < snapshots_of(monkeypatch, 10, 30, n_steps=100) <= 1 + 30 * 100 * 0.08 // 10 + 1

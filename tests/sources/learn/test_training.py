@@ -194,6 +194,18 @@ def test_a_second_ctrl_c_ends_it_at_once():
 # a loss that is no number -------------------------------------------------------------------------
 
 
+def test_a_loss_that_is_no_number_after_the_first_update_leaves_the_untrained_state(tmp_path):
+    out = tmp_path / "run.safetensors"
+    with pytest.raises(InputError, match="nan at step 1") as caught:
+        jumok.learn("previous", steps=20, learning_rate=1e30, out=out)
+    for run in (jumok.load(out), caught.value.learned):
+        assert (run.step, run.history.steps) == (0, (0,))
+        assert math.isnan(run.loss)
+        assert "0 steps" in repr(run)
+        assert jumok.explain(run).text("ko")
+        assert jumok.draw(run).svg()
+
+
 def test_a_loss_that_is_no_number_says_the_step_and_keeps_the_last_good_state(tmp_path, monkeypatch):
     out = tmp_path / "run.safetensors"
     real = trainings.Training._gradients
@@ -205,9 +217,9 @@ def test_a_loss_that_is_no_number_says_the_step_and_keeps_the_last_good_state(tm
         return real(self)
 
     monkeypatch.setattr(trainings.Training, "_gradients", broken)
-    with pytest.raises(InputError, match=r"nan at step 8") as caught:
+    with pytest.raises(InputError, match=r"nan at step 7") as caught:
         jumok.learn("previous", steps=20, out=out)
-    assert "8단계" in caught.value.text("ko")
+    assert "7단계" in caught.value.text("ko")
     monkeypatch.undo()
     kept = jumok.load(out)
     assert kept.step == 6

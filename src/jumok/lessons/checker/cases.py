@@ -128,8 +128,9 @@ def problem(layout: Layout, case: Case, sizes: Mapping[str, Any]) -> Problem:
         projections: dict[str, Any] = {}
     else:
         xq = draw(rng, (*lead, n, sizes["d_model"]))
-        xk = xq if layout.sources == "self" else draw(rng, (*lead, m, sizes["d_model"]))
-        xv = xk if layout.sources != "three" else draw(rng, (*lead, m, sizes["d_model"]))
+        d_context = sizes.get("d_context", sizes["d_model"])
+        xk = xq if layout.sources == "self" else draw(rng, (*lead, m, d_context))
+        xv = xk if layout.sources != "three" else draw(rng, (*lead, m, d_context))
         projections = _projections(rng, sizes, case.values)
     given = _given(rng, layout, case, lead, n, m) if layout.mask else None
     bias = None
@@ -155,9 +156,7 @@ def _finished(made: Problem, layout: Layout, case: Case) -> Problem:
     if case.values == "extreme":
         factor = _stretch(made)
         if made.projections:
-            w, b = made.projections["q"]
-            stretched = (w * factor, None if b is None else b * factor)
-            changed["projections"] = {**made.projections, "q": stretched}
+            changed["projections"] = {**made.projections, **_stretched(made.projections, factor)}
         else:
             changed["xq"] = made.xq * factor
     made = _replaced(made, changed)
@@ -172,6 +171,16 @@ def _finished(made: Problem, layout: Layout, case: Case) -> Problem:
         chosen = {"amount": "sqrt" if layout.form == "softmax" else "none"}
         table = path.predicted(chosen).returned
         made = _replaced(made, {"table": table})
+    return made
+
+
+def _stretched(projections: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    """W_Q and W_K, each by a power of two: so the scores are large also where one of them stands for both."""
+    of_q = 2.0 ** (math.log2(factor) // 2)
+    made = {}
+    for role, by in (("q", of_q), ("k", factor / of_q)):
+        w, b = projections[role]
+        made[role] = (w * by, None if b is None else b * by)
     return made
 
 
@@ -205,10 +214,9 @@ _DRAW: dict[str, Any] = {
 
 def _projections(rng: Any, sizes: Mapping[str, Any], values: str) -> dict[str, Any]:
     """(W, b) by role; W spreads its input as wide as itself, so that scores differ."""
-    shapes = {
-        "q": (sizes["d_model"], sizes["d_k"]), "k": (sizes["d_model"], sizes["d_k"]),
-        "v": (sizes["d_model"], sizes["d_v"]), "o": (sizes["d_v"], sizes["d_out"]),
-    }  # fmt: skip
+    d_model, d_k, d_v = sizes["d_model"], sizes["d_k"], sizes["d_v"]
+    d_context = sizes.get("d_context", d_model)
+    shapes = {"q": (d_model, d_k), "k": (d_context, d_k), "v": (d_context, d_v), "o": (d_v, sizes["d_out"])}
     made = {}
     for role, shape in shapes.items():
         whole = values in ("zeros", "extreme")
@@ -233,6 +241,7 @@ def _given(rng: Any, layout: Layout, case: Case, lead: tuple[int, ...], n: int, 
             kept[:, -1] = False
         if case.empty:
             kept[0] = False
+            kept[1:2] = True
         return kept.reshape(*lead[:1], *(1,) * (len(lead) - 1), m)
     shape = (n, m) if layout.mask == "table" else (b, n, m)
     allowed = rng.random(shape) < (1.0 if case.size == "tiny" else 0.6)
@@ -244,6 +253,7 @@ def _given(rng: Any, layout: Layout, case: Case, lead: tuple[int, ...], n: int, 
         allowed[..., diagonal, diagonal] = True
     if case.empty:
         allowed[..., 1, :] = False
+        allowed[..., 2, :] = True  # who reads the mask the other way round has nothing there
     return allowed.reshape(b, 1, n, m) if layout.rank == 4 and layout.mask != "table" else allowed
 
 

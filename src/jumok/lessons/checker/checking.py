@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -27,9 +29,9 @@ from .failures import failure_of
 from .judge import MOST, Explained, Judge, Run, distance, matches
 from .layouts import KINDS, MASKS, Layout, convention
 from .pipeline import DEFAULTS, Path
-from .process import Answers, Limits, answers
+from .process import Answers, Limits, answers, is_of_the_code
 from .reach import Reached, of_file, of_object
-from .remarks import consequences, properties, remarks
+from .remarks import consequences, properties, remarks, seen
 from .source import Source
 from .verdict import Example, Mistake, Verdict
 
@@ -39,7 +41,7 @@ __all__ = ["KINDS", "check"]
 def check(fn: Any, kind: str | None = None, *, mask: str | None = None, seconds: float | None = None) -> Verdict:
     """The verdict on an attention that somebody wrote; see ``jumok.check``."""
     _refuse_unknown(kind, mask)
-    reached = _reached(fn)
+    reached, judged = _reached(fn, kind)
     source = Source(reached.source, reached.name, reached.first_line)
     request = {"kind": kind, "doc": source.documentation, "mask": mask}
     came = Answers("refused")
@@ -47,11 +49,12 @@ def check(fn: Any, kind: str | None = None, *, mask: str | None = None, seconds:
         limits = Limits.of(library) if seconds is None else replace(Limits.of(library), seconds=seconds)
         found = answers(reached, {**request, "library": library}, limits)
         came = found if came.ended == "refused" or _ran(found) else came
-        if _ran(found) or found.ended not in ("done", "refused") or found.told.get("stage") == "loading":
+        if _ran(found) or _is_of_the_code(found, reached):
             break
     if came.ended == "done" and not came.told.get("error") and not came.told.get("layouts"):
         raise _unclear(came)
-    return _judged(came, source, mask, Limits.of(reached.library) if seconds is None else limits)
+    verdict = _judged(came, source, mask, Limits.of(reached.library) if seconds is None else limits)
+    return replace(verdict, judged=judged)
 
 
 def _refuse_unknown(kind: str | None, mask: str | None) -> None:
@@ -61,11 +64,36 @@ def _refuse_unknown(kind: str | None, mask: str | None) -> None:
         raise unknown_name("meaning of the mask", "마스크의 뜻", str(mask), MASKS)
 
 
-def _reached(fn: Any) -> Reached:
-    if isinstance(fn, str | os.PathLike):
-        path, _, name = os.fspath(fn).partition(".py:")
-        return of_file(File(f"{path}.py" if name else path), name or None)
-    return of_object(fn)
+def _reached(fn: Any, kind: str | None) -> tuple[Reached, str]:
+    """What is to be judged, and its name where the file has several that could be meant."""
+    if not isinstance(fn, str | os.PathLike):
+        return of_object(fn), ""
+    path, _, name = os.fspath(fn).partition(".py:")
+    if name:
+        return of_file(File(f"{path}.py"), name), ""
+    among = _alike_in(File(path))
+    exact = next((one for one in (kind, *_OF_KIND.get(kind, ()), "attention") if one in among), None)
+    reached = of_file(File(path), exact)
+    return reached, reached.name if len(among) > 1 and reached.name in among else ""
+
+
+_OF_KIND: dict[str | None, tuple[str, ...]] = {
+    "causal": ("causal_attention",),
+    "multihead": ("multi_head_attention", "multihead_attention"),
+    "cross": ("cross_attention",),
+    "scale": ("scaled_scores",),
+}
+
+
+def _alike_in(path: File) -> list[str]:
+    """The functions and classes of a file that a name would have to choose between."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, SyntaxError):
+        return []
+    made = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    names = [name for name in made if not name.startswith("_")]
+    return [name for name in names if re.search(r"att(ention|n|end)|sdpa|softmax|scale", name, re.IGNORECASE)]
 
 
 def _libraries(reached: Reached) -> list[str]:
@@ -77,6 +105,21 @@ def _libraries(reached: Reached) -> list[str]:
 
 def _ran(came: Answers) -> bool:
     return any("error" not in run and run.get("arrays") for run in came.told.get("runs", []))
+
+
+def _is_of_the_code(came: Answers, reached: Reached) -> bool:
+    """Whether it ended as it would with arrays of the other library too: always, where an error is not of what arrays can do."""
+    if came.ended not in ("done", "refused") or came.told.get("stage") == "loading":
+        return True
+    runs = came.told.get("runs", [])
+    errors = [came.told["error"]] if "error" in came.told else [run["error"] for run in runs if "error" in run]
+    if not errors:
+        return bool(runs)  # nothing was returned
+    is_of_one = len({*re.findall(r"\b(numpy|torch)\b", reached.source)}) == 1
+    return all(is_of_the_code(error) or (is_of_one and not {*error["kinds"]} & OF_ARRAYS) for error in errors)
+
+
+OF_ARRAYS = {"AttributeError", "TypeError"}
 
 
 def _unclear(came: Answers) -> InputError:
@@ -101,6 +144,7 @@ class _Candidate:
     runs: list[Run]
     judge: Judge
     at: int
+    takes_batches: bool  # by what is written: where two axes are enough, the code was not meant for three
 
     @property
     def best(self) -> list[Explained]:
@@ -121,8 +165,8 @@ def _judged(came: Answers, source: Source, mask: str | None, limits: Limits) -> 
         return Verdict(
             "unknown", failure=failure, printed=came.output, form=_form(candidates[0], came) if candidates else ""
         )
-    chosen = _chosen(able)
-    found = _nearest(_told_apart(chosen.best, came.told.get("probes", {})), chosen.runs)
+    chosen = _of_worlds(able)
+    found = _nearest(_told_apart(chosen.best, came.told.get("probes", {}), source), chosen.runs)
     told: dict[str, Any] = {
         "form": _form(chosen, came),
         "kind": _kind(chosen),
@@ -130,7 +174,8 @@ def _judged(came: Answers, source: Source, mask: str | None, limits: Limits) -> 
         "properties": properties(chosen.runs, came.told),
     }
     if not found:
-        return Verdict("unknown", example=_example(chosen, None), consequences=consequences(chosen.runs, None), **told)
+        told |= {"consequences": consequences(chosen.runs, None), "seen": seen(chosen.layout, chosen.runs)}
+        return Verdict("unknown", example=_example(chosen, None), **told)
     first = found[0]
     extra = _of_calls(chosen, source)
     names = set.intersection(*({*one.ids} for one in found))
@@ -150,7 +195,13 @@ def _candidates(came: Answers, source: Source, mask: str | None) -> Iterator[_Ca
         layout = Layout.from_json(plain)
         runs = [_run(layout, one, came.arrays) for one in came.told["runs"] if one["layout"] == at]
         name = next((name for name, role, _ in layout.arguments if role == "mask"), "")
-        yield _Candidate(layout, runs, Judge(runs, source.numbers, convention(name, source.documentation, mask)), at)
+        yield _Candidate(
+            layout,
+            runs,
+            Judge(runs, source.numbers, convention(name, source.documentation, mask)),
+            at,
+            source.takes_batches,
+        )
 
 
 def _run(layout: Layout, told: dict[str, Any], arrays: dict[str, Any]) -> Run:
@@ -162,6 +213,19 @@ def _run(layout: Layout, told: dict[str, Any], arrays: dict[str, Any]) -> Run:
     if error is None and not came:
         error = {"kind": "None", "kinds": [], "text": "", "lines": [], "shapes": {}}
     return Run(layout, case, path, came, spread, error, tuple(told.get("changed", ())), bool(told.get("varies")))
+
+
+def _of_worlds(able: Sequence[_Candidate]) -> _Candidate:
+    """Where a flag hides the future, both of its values must be right; else what explains most simply is meant."""
+    flagged = [one for one in able if "causal" in one.layout.roles]
+    worlds = [some for causal in (False, True) if (some := [one for one in flagged if one.layout.causal == causal])]
+    if len(worlds) < 2:
+        return _chosen(able)
+    open_, hidden = _chosen(worlds[0]), _chosen(worlds[1])
+    if open_.best and hidden.best:
+        return hidden if len(hidden.best[0].ids) > len(open_.best[0].ids) else open_
+    known, unknown = (open_, hidden) if open_.best else (hidden, open_)
+    return known if known.best and known.best[0].ids else unknown
 
 
 def _chosen(able: Sequence[_Candidate]) -> _Candidate:
@@ -188,7 +252,7 @@ def _chosen(able: Sequence[_Candidate]) -> _Candidate:
     if not explained:
         return able[0]
     best = min(explained, key=_rank)
-    return _of_batches(best, able) or best
+    return (_of_batches(best, able) if best.takes_batches else None) or best
 
 
 def _has_kin_left(one: _Candidate, able: Sequence[_Candidate]) -> bool:
@@ -216,13 +280,18 @@ def _of_batches(best: _Candidate, able: Sequence[_Candidate]) -> _Candidate | No
     return None
 
 
-def _told_apart(found: list[Explained], probes: dict[str, Any]) -> list[Explained]:
-    """Without those that a probe speaks against: whether the values' own matrix is multiplied at all."""
-    used = probes.get("v_is_used")
-    if used is None or len(found) < 2:
-        return found
-    against = "one-projection" if used else "keys-as-values"
-    return [one for one in found if against not in one.ids] or found
+def _told_apart(found: list[Explained], probes: dict[str, Any], source: Source) -> list[Explained]:
+    """Without those that something else speaks against: whether the values' matrix is used, the axis that is written."""
+    against = []
+    if probes.get("v_is_used") is not None:
+        against.append("one-projection" if probes["v_is_used"] else "keys-as-values")
+    if any("softmax-axis" in one.ids for one in found) and source.axes:
+        against.append("q-k-swapped" if source.axes - {-1} else "softmax-axis")
+    if any("mask-ignored" in one.ids for one in found) and "additive" not in source.remarks():
+        against.append("padding-on-query")  # the same only where a number is added to a whole row, which softmax undoes
+    for name in against:
+        found = [one for one in found if name not in one.ids] or found
+    return found
 
 
 def _nearest(found: list[Explained], runs: Sequence[Run]) -> list[Explained]:
@@ -328,7 +397,19 @@ def _shown(run: Run, right: Any, got: Any) -> Example:
         lead = (0,) * (run.layout.rank - 2)
     some = got if got is None or got.ndim != run.layout.rank else got[lead]
     error = run.error["text"] if run.error is not None else ""
-    return Example(_trace(run, lead), right[lead], some, run.case.name, error)
+    return Example(_trace(run, lead), right[lead], some, run.case.name, error, _given(run, lead))
+
+
+def _given(run: Run, lead: tuple[int, ...]) -> tuple[tuple[str, Any], ...]:
+    """The numbers to show beside what came: the scores where they are given; else q, k and v, as far as they are used."""
+    problem = run.path.problem
+    if problem.table is not None:
+        return (("scores", problem.table[lead]),)
+    if problem.n_heads > 1:
+        return ()
+    q, k, v = (array[lead] for array in run.path.qkv(dict(DEFAULTS)))
+    named = (("q", q), ("k", k)) if problem.ends == "scaled" else (("q", q), ("k", k), ("v", v))
+    return tuple((name, array[0] if array.ndim == 3 else array) for name, array in named)
 
 
 def _trace(run: Run, lead: tuple[int, ...]) -> Trace | None:

@@ -27,6 +27,7 @@ def failure_of(came: Answers, runs: Sequence[Run], source: Source, limits: Limit
     return None if error is None else _of_error(error, source, limits)
 
 
+_OF_SHAPES = ("shapes", "shapes-elsewhere", "other")
 _LIKELY = {"square": 0, "equal": 1, "different": 2}
 
 
@@ -35,13 +36,21 @@ def _of_error(error: dict[str, Any], source: Source, limits: Limits) -> Failure:
     kind = next((name for name, is_so in _KINDS.items() if is_so(text, kinds)), "other")
     if error["kind"] == "None":
         kind = "none"
-    data = (("name", str(error.get("missing") or "")), ("size", f"{limits.memory_bytes / 2**30:g} GiB"))
+    name = error.get("missing") or (text.partition(": ")[2] if kind == "uncallable" else "")
+    data = (("name", str(name)), ("size", f"{limits.memory_bytes / 2**30:g} GiB"))
     shapes = tuple((name, tuple(shape)) for name, shape in error.get("shapes", {}).items())
-    return Failure(kind, text, _lines(source, error["lines"]), shapes if kind in ("shapes", "other") else (), data)
+    return Failure(
+        kind,
+        "" if kind in ("uncallable", "returned") else text,
+        _lines(source, error["lines"]),
+        shapes if kind in _OF_SHAPES else (),
+        data,
+    )
 
 
 _KINDS: dict[str, Any] = {
     "missing": lambda _text, kinds: "ModuleNotFoundError" in kinds,
+    "uncallable": lambda _text, kinds: "Uncallable" in kinds,
     "syntax": lambda _text, kinds: "SyntaxError" in kinds,
     "memory": lambda text, kinds: "MemoryError" in kinds or re.search("(not enough|can't allocate) memory", text),
     "input": lambda _text, kinds: "EOFError" in kinds,
@@ -51,10 +60,15 @@ _KINDS: dict[str, Any] = {
     ),
     "file": lambda text, _kinds: "File too large" in text,
     "name": lambda _text, kinds: "NameError" in kinds,
+    "returned": lambda text, _kinds: "where an array of numbers is needed" in text,
     "arguments": lambda text, kinds: "TypeError" in kinds and re.search("argument", text),
     "shapes": lambda text, kinds: (
+        kinds & {"ValueError", "RuntimeError"}
+        and re.search(r"core dimension|\bmat[12]\b|batch[12]|not aligned|mv\(|dot", text)
+    ),
+    "shapes-elsewhere": lambda text, kinds: (
         kinds & {"ValueError", "RuntimeError", "IndexError"}
-        and re.search(r"shape|size|dimension|broadcast|mismatch|core|axes|axis|operand|dim\b", text)
+        and re.search(r"shape|size|dimension|broadcast|mismatch|axes|axis|operand|unpack|dim\b", text)
     ),
 }
 

@@ -19,7 +19,7 @@ MISTAKES = (
     "softmax-axis", "softmax-twice", "softmax-missing",
     "wrong-triangle", "causal-off-by-one", "mask-after-softmax", "mask-finite", "mask-inverted", "mask-ignored",
     "padding-on-query", "zeros-masked",
-    "heads-reshaped", "keys-as-values", "q-k-swapped", "one-projection", "missing-transpose",
+    "heads-ignored", "heads-reshaped", "keys-as-values", "q-k-swapped", "one-projection", "missing-transpose",
     "overflow", "nan-row", "dropout-at-eval", "weights-returned", "input-changed",
 )  # fmt: skip
 
@@ -35,12 +35,14 @@ class Choice:
 
     ids : the mistakes that it is; none for another right way
     detail : which variant, as a key of the texts, with what fills it
+    is_guessed : True for a number that does not stand in the source: looked for alone, not beside another mistake
     """
 
     stage: str
     option: Any
     ids: tuple[str, ...] = ()
     detail: tuple[str, Any] | None = None
+    is_guessed: bool = False
 
 
 def choices(problem: Problem, literals: Iterable[float] = (), convention: str = "allowed") -> list[Choice]:
@@ -80,6 +82,7 @@ def _of_scale(problem: Problem) -> Iterator[Choice]:
 
 def _of_qkv(problem: Problem) -> Iterator[Choice]:
     yield Choice("scores", "no-transpose", ("missing-transpose",))
+    yield Choice("scores", "reshaped", ("missing-transpose",), ("reshaped", None))
     yield Choice("scores", "kq", ("q-k-swapped",))
     if problem.ends == "scaled":
         return
@@ -92,6 +95,8 @@ def _of_qkv(problem: Problem) -> Iterator[Choice]:
             one = "q-k-swapped" if roles == "kqv" else "one-projection"
             yield Choice("roles", roles, (one,), ("roles", roles))
     if problem.n_heads > 1:
+        for whole in ("one", "one-narrow"):  # divided by the root of its own width, or of that of one of the heads
+            yield Choice("split", whole, ("heads-ignored",))
         yield Choice("split", "reshape", ("heads-reshaped",), ("heads", "split"))
         yield Choice("split", "reshape-both", ("heads-reshaped",), None)
         yield Choice("join", "reshape", ("heads-reshaped",), ("heads", "join"))
@@ -101,10 +106,13 @@ def _of_qkv(problem: Problem) -> Iterator[Choice]:
 def _of_softmax() -> Iterator[Choice]:
     for axis in ("queries", "heads", "batch", "all"):
         yield Choice("axis", axis, ("softmax-axis",), ("softmax", axis))
+    for over, top in (("queries", "keys"), ("all", "keys"), ("all", "queries")):  # the sum's axis is what is wrong
+        yield Choice("axis", (over, top), ("softmax-axis",), ("softmax", over))
+    yield Choice("axis", ("keys", "queries"), ("softmax-axis",), ("softmax", "top"))
     for form in ("twice", "twice-masked"):
         yield Choice("form", form, ("softmax-twice",))
     missing = ("scores", "scores-zeroed", "shares", "shares-inf", "shares-absolute", "shares-positive", "squares")
-    for form in (*missing, "exp", "exp-top", "sigmoid"):
+    for form in (*missing, "exp", "exp-top", "log", "sigmoid"):
         yield Choice("form", form, ("softmax-missing",), ("missing", form))
     yield Choice("zeros", "masked", ("zeros-masked",))
 
@@ -113,14 +121,15 @@ def _of_mask(problem: Problem, literals: Iterable[float], convention: str) -> It
     if problem.given is None and not problem.causal:
         return
     yield Choice("how", "after-softmax", ("mask-after-softmax",))
-    written = [one for one in literals if STRONG < one <= 10 and one not in (0.5, 2.0)]
+    numbers = set(literals)
+    written = {value for one in numbers for value in (one, -one) if STRONG < value <= 10 and value not in (0.5, 2.0)}
     values = list(dict.fromkeys([*sorted(written), *WEAK]))
     for value, when in itertools.product(values, ("after", "before")):
         if value == 0 and when == "before":
             continue
-        yield Choice("how", ("in-place", value, when), ("mask-finite",), ("value", value))
-        if value < -1e-6:
-            yield Choice("how", ("added", value, when), ("mask-finite",), ("value", value))
+        guessed = bool(numbers) and value != 0 and value not in written
+        for kind in ("in-place", "added") if value < -1e-6 else ("in-place",):
+            yield Choice("how", (kind, value, when), ("mask-finite",), ("value", value), guessed)
     if problem.causal:
         for triangle in ("upper", "strict-upper"):
             yield Choice("triangle", triangle, ("wrong-triangle",))
@@ -139,7 +148,7 @@ def sets(available: list[Choice], n_ids: int) -> Iterator[tuple[Choice, ...]]:
     wrong = [one for one in available if one.ids]
     for few in ((), *((one,) for one in free if n_ids < 2)):
         for n in range(n_ids + 1):
-            for some in itertools.combinations(wrong, n):
+            for some in itertools.combinations([one for one in wrong if n < 2 or not one.is_guessed], n):
                 ids = {name for one in some for name in one.ids}
                 stages = {one.stage for one in (*some, *few)}
                 if len(ids) == n_ids and len(stages) == len(some) + len(few):
@@ -170,3 +179,5 @@ def endings(problem: Problem, literals: Iterable[float] = ()) -> Iterator[tuple[
         rows = [*empty, nothing] if masked and numerics == "stable" else [vanished, *empty]
         for how, row in itertools.product(hows if problem.given is not None or problem.causal else [None], rows):
             yield (kept, row) if how is None else (kept, row, how)
+    if masked:  # after all that is known: some other number in a row with nothing allowed
+        yield (Choice("numerics", "stable"), Choice("empty", "other", (), ("empty", "other")))

@@ -18,7 +18,7 @@ __all__ = ["MOST", "Explained", "Judge", "Run", "distance", "explained", "matche
 OF_NUMBERS = ("overflow", "nan-row")  # mistakes that show at the limits of numbers alone
 MOST = 2  # mistakes in the formula that are looked for at once; those of its numbers come on top
 SIZES_ONLY = ("different", "square", "single")  # a right function may be written for other sizes alone
-FORGIVEN = 50  # more than the mistakes that a set can have
+NONE_YET = 50  # more than the mistakes that a set can have
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,8 @@ class Judge:
             problem = next(run for run in self.ordinary if run.error is None).path.problem
             numbers = tuple(literals)
             self.available = choices(problem, numbers, convention)
+            if any(_has_output_beside(run) for run in self.ordinary):
+                self.available = [one for one in self.available if one.stage != "returned"]
             self.ends = list(endings(problem, numbers)) if problem.ends != "scaled" else [()]
 
     def look(self, n: int, among: Iterable[tuple[str, ...]] | None = None) -> list[Explained]:
@@ -90,25 +92,34 @@ class Judge:
         """With every way of making the softmax's numbers that fits; none that is larger than what was found."""
         stages = {one.stage for one in few}
         seen = [run for run in self.ordinary if not (run.error is not None and _forgivable(run))]
-        rows = {one for end in self.ends for one in end if one.stage == "empty"}
-        rows = {row for row in rows if all(_at(run, (*few, row)) for run in seen)}
+        rows = {one.option: one for end in self.ends for one in end if one.stage == "empty"}
+        fitting = {option for option, row in rows.items() if all(_at(run, (*few, row)) for run in seen)}
         limits_first = sorted(self.runs, key=lambda run: run.case.is_ordinary)  # what is ordinary fits already
-        done = set()
-        for end in self.ends:
-            added = tuple(one for one in end if one.stage not in stages)
-            if added in done or any(one.stage == "empty" and one not in rows for one in added):
-                continue
-            done.add(added)
+        fewest = len(self.best[0].ids) if self.best else NONE_YET
+        is_plain = False  # found without a number in place of -infinity: with one it would be no simpler
+        ends = [end for end in self.ends if all(one.stage != "empty" or one.option in fitting for one in end)]
+        for added in dict.fromkeys(tuple(one for one in end if one.stage not in stages) for end in ends):
+            has_number = any(one.stage == "how" for one in added)
             found = Explained((*few, *added))
-            if self.best and len(found.ids) > len(self.best[0].ids):
+            if len(found.ids) > fewest or (is_plain and has_number):
                 continue
             whole = _whole(limits_first, found.choices)
             if whole is not None:
+                fewest = len(whole.ids)
+                is_plain = is_plain or (not has_number and {*whole.forgiven} <= {"half"})
                 yield whole
 
     def is_done(self, n: int) -> bool:
         """Whether no set with n mistakes in the formula could be smaller than what was found."""
         return bool(self.best) and len(self.best[0].ids) < n
+
+
+def _has_output_beside(run: Run) -> bool:
+    """Whether one of several arrays is no table of weights, so that the weights came beside the output."""
+    right = run.path.predicted({})
+    if len(run.arrays) < 2 or right.weights is None or right.returned is None:
+        return False
+    return any(array.ndim > 1 and array.shape != right.weights.shape for array in run.arrays)
 
 
 def explained(runs: Sequence[Run], literals: Iterable[float] = (), convention: str = "allowed") -> list[Explained]:
@@ -190,8 +201,12 @@ def _at(run: Run, together: tuple[Choice, ...], rough: bool = False) -> set[int]
         return _ANY if gives_up and not np.isfinite(predicted.returned).all() else set()
     if predicted.returned is None:
         return set()
-    wild = _wild(run.path, chosen, predicted) if rough else None
-    return {at for at, array in enumerate(run.arrays) if matches(run, at, predicted.returned, wild)}
+    is_other = chosen.get("empty") == "other" and run.case.empty  # elsewhere there is no such row
+    wild = _wild(run.path, chosen, predicted) if rough or is_other else None
+    fits = {at for at in range(len(run.arrays)) if matches(run, at, predicted.returned, wild)}
+    if is_other and wild is not None:
+        fits = {at for at in fits if np.isfinite(run.arrays[at][wild]).all()}
+    return fits
 
 
 def _wild(path: Path, chosen: dict[str, Any], predicted: Predicted) -> Any:

@@ -5,9 +5,11 @@ It is told from the names of the parameters first; where a name says nothing, th
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 __all__ = ["KINDS", "MASKS", "Layout", "Parameter", "convention", "layouts", "role_of", "weight_role"]
@@ -79,6 +81,8 @@ _WORDS: dict[str, str] = {
     "d_model": r"d_?model|d_?in|embed(ding)?_(dim|size)|emb(_(dim|size))?|n_embd|n_embed|dim(_in)?|hidden_(size|dim)|d_emb(ed)?|"
     r"input_dim|in_(dim|features)|model_dim|c|channels|embed|size|d_x|features",
     "d_out": r"d_out|out_(dim|features)|output_dim|dim_out",
+    "d_context": r"(context|ctx|cross(_attn|_attention)?|cond|enc(oder)?|kv|mem(ory)?)_?(dim|width|channels|features|d_model)"
+    r"|(d|dim)_(context|ctx|cross|cond|enc(oder)?|kv|mem(ory)?)",
     "n_tokens": r"block_size|context_(length|size|len)|max_(len|length|seq_len|seq_length|tokens|positions|context)|seq_len(gth)?|ctx_len|n_ctx|max_seq_len|"
     r"n_tokens|context_window|window_size|t|n|size_max",
     "causal": r"(is_)?causal|use_causal_mask|autoregressive|is_decoder|decoder",
@@ -92,7 +96,7 @@ _WORDS: dict[str, str] = {
 }  # fmt: skip
 _ORDER = (
     "lengths", "mask", "n_heads", "causal", "zero", "false", "true", "one", "axis", "rng",
-    "w_qkv", "q", "k", "v", "x", "context", "d_head", "d_value", "d_model", "d_out", "n_tokens",
+    "w_qkv", "q", "k", "v", "x", "context", "d_head", "d_value", "d_context", "d_model", "d_out", "n_tokens",
 )  # fmt: skip
 _SCORES = r"s|x|z|a|scores?|logits?|(raw_|attn_|attention_)?(scores?|logits)|table|row|e|att|attn|arr|array|matrix|m|t|inputs?"
 _WHO = {
@@ -103,6 +107,7 @@ _WHO = {
 }
 
 
+@cache
 def weight_role(name: str) -> str:
     """What a matrix or a bias of this name makes: w_q … w_o, b_q … b_o, or "" where the name does not say."""
     plain = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
@@ -127,6 +132,7 @@ def weight_role(name: str) -> str:
     return ""
 
 
+@cache
 def role_of(name: str) -> str:
     """What a parameter of this name stands for, or "" where the name does not say."""
     plain = name.strip("_")
@@ -171,7 +177,7 @@ def convention(name: str, doc: str, asked: str | None = None) -> str:
 
 
 _CONSTANTS = {"false", "true", "zero", "one", "rng", "axis", "n_tokens"}
-_TAKEN = ("d_head", "d_value", "d_model", "d_out")
+_TAKEN = ("d_head", "d_value", "d_model", "d_out", "d_context")
 
 
 # layouts ----------------------------------------------------------------------------------------
@@ -184,25 +190,27 @@ def layouts(
     doc: str,
     owns: bool = False,
     mask_means: str | None = None,
+    shaped: bool = True,
 ) -> list[Layout]:
     """The ways in which it may be called, the likeliest first; empty where nothing fits.
 
     name : of the function;  doc : its documentation, which may name shapes
     owns : True where it brings its own matrices (a module);  mask_means : what the mask's True means, where it was said
+    shaped : True where the shapes that the documentation names are believed
     """
     made: list[Layout] = []
     for form, sources, arguments in _forms(parameters, name, kind, owns):
         roles = {role for _, role, _ in arguments}
-        ranks = _ranks(form, doc, "n_heads" in roles)
-        masks = _masks(arguments, form, doc)
+        ranks = _ranks(form, _shapes(doc, arguments) if shaped else [], "n_heads" in roles)
         hidden = any(role == "mask" and convention(one, doc, mask_means) == "hidden" for one, role, _ in arguments)
         for causal in _worlds(name, kind, form, arguments):
-            for rank in ranks:
-                for mask, mask_kind in masks:
+            for given in _given(arguments, parameters, causal):
+                masks = _masks(given, form, doc)
+                for rank, (mask, mask_kind) in itertools.product(ranks, masks):
                     if rank == 2 and mask in ("batch", "heads"):
                         continue
                     made += [
-                        Layout(form, arguments, rank, sources, mask, mask_kind, hidden and bool(mask), causal, turned,
+                        Layout(form, given, rank, sources, mask, mask_kind, hidden and bool(mask), causal, turned,
                                split="n_heads" in roles)
                         for turned in ((False, True) if form == "projected" else (False,))
                     ]  # fmt: skip
@@ -210,6 +218,14 @@ def layouts(
 
 
 Arguments = tuple[tuple[str, str, bool], ...]
+
+
+def _given(arguments: Arguments, parameters: Sequence[Parameter], causal: bool) -> list[Arguments]:
+    """What is passed; beside a flag that hides the future also without the mask, for some take only one of the two."""
+    optional = {one.name for one in parameters if not one.required}
+    without = tuple(one for one in arguments if one[1] != "mask" or one[0] not in optional)
+    is_flag = causal and any(role == "causal" for _, role, _ in arguments)
+    return [arguments, without] if is_flag and without != arguments else [arguments]
 
 
 def _forms(
@@ -318,24 +334,42 @@ def _worlds(name: str, kind: str | None, form: str, arguments: Arguments) -> tup
         return (False,)
     if kind == "causal" or (kind is None and re.search(r"causal|decoder|autoregressive|look_?ahead", name.lower())):
         return (True,)
-    if any(role == "causal" for _, role, _ in arguments) or kind in ("cross", "attention"):
+    if any(role == "causal" for _, role, _ in arguments):
+        return (False, True)
+    if kind in ("cross", "attention"):
         return (False,)
     masked = any(role in ("mask", "lengths") for _, role, _ in arguments)
     return (True,) if re.search("masked", name.lower()) and not masked else (False, True)
 
 
 _SHAPE = re.compile(
-    r"[(\[]\s*((?:\.\.\.|…|[A-Za-z_][\w*·]*|\d)(?:\s*[,×x]\s*(?:\.\.\.|…|[A-Za-z_][\w*·/]*|\d+))+)\s*,?\s*[)\]]"
+    r"(?P<before>\w*)\s?[(\[]\s*"
+    r"(?P<bits>(?:\.\.\.|…|[A-Za-z_][\w*·]*|\d)(?:\s*[,×x]\s*(?:\.\.\.|…|[A-Za-z_][\w*·/]*|\d+))+)\s*,?\s*[)\]]"
 )
+_ARRAYS = ("q", "k", "v", "x", "context", "scores")  # whose axes are the function's
 
 
-def _ranks(form: str, doc: str, split: bool) -> tuple[int, ...]:
+def _shapes(doc: str, arguments: Arguments) -> list[tuple[str, ...]]:
+    """The shapes that a documentation gives to the inputs: no calls such as softmax(q, k), no shapes of masks or matrices."""
+    roles = {name.lower(): role for name, role, _ in arguments}
+    found = []
+    for line in doc.splitlines():
+        of = ""
+        at = 0
+        for one in _SHAPE.finditer(line):
+            named = [word for word in re.findall(r"\w+", line[at : one.start("bits")].lower()) if word in roles]
+            of = roles[named[-1]] if named else of
+            at = one.end()
+            bits = tuple(bit.strip().lower() for bit in re.split(r"[,×]", one["bits"]))
+            is_call = one["before"].lower() not in {"", "shape", "size", *roles} and one["before"].isascii()
+            if not (is_call or (of and of not in _ARRAYS) or set(bits) <= {*roles}):
+                found.append(bits)
+    return found
+
+
+def _ranks(form: str, shapes: list[tuple[str, ...]], split: bool) -> tuple[int, ...]:
     """2, 3, 4: those that the documentation names, or the usual ones."""
-    told = set()
-    for found in _SHAPE.finditer(doc):
-        bits = [bit.strip() for bit in re.split(r"[,×]", found[1])]
-        if not any("..." in bit or "…" in bit for bit in bits) and len(bits) in (2, 3, 4):
-            told.add(len(bits))
+    told = {len(bits) for bits in shapes if len(bits) in (2, 3, 4) and not {"...", "…"} & {*bits}}
     usual = (
         (2, 3, 4)
         if form in ("raw", "softmax", "scale", "scale-qk")

@@ -5,6 +5,7 @@ So what is checked is what the code does with W_Q, W_K, W_V, wherever it keeps t
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import re
@@ -18,7 +19,7 @@ import numpy as np
 from .layouts import role_of, weight_role
 from .libraries import Library
 
-__all__ = ["Owned", "is_module_like", "owned"]
+__all__ = ["Owned", "has_own_widths", "is_module_like", "owned"]
 
 
 def is_module_like(thing: Any) -> bool:
@@ -82,12 +83,13 @@ class Owned:
 
         part_of = self._fused()
         first = self.weights.get("w_q") or self.weights["w_qkv"]
+        keys = self.weights.get("w_k") or self.weights.get("w_kv") or first
         d_out = self.weights["w_o"][0].shape[1] if "w_o" in self.weights else first[0].shape[0]
         roles = {role[2:] for role in self.weights if role.startswith("b_")}
         biases = sorted((roles & set("qkvo")) | (set("qkv") if "b_qkv" in self.weights else set()))
         return {
             "d_model": first[0].shape[0], "d_k": width("w_q", "q"), "d_v": width("w_v", "v"), "d_out": d_out,
-            "n_heads": self.n_heads, "biases": biases, "with_o": "w_o" in self.weights,
+            "d_context": keys[0].shape[0], "n_heads": self.n_heads, "biases": biases, "with_o": "w_o" in self.weights,
         }  # fmt: skip
 
     def _fused(self) -> dict[str, int]:
@@ -129,12 +131,13 @@ class Owned:
         return bool(called)
 
 
-def owned(thing: Any, sizes: Mapping[str, Any]) -> Owned:
+def owned(thing: Any, sizes: Mapping[str, Any], own_widths: bool = False) -> Owned:
     """The object for these sizes (a class is made, an object is copied) with its matrices found.
 
+    own_widths : True where a class keeps the widths that it has as defaults
     Errors: whatever its own code raises.
     """
-    made, asked_heads = (_made(thing, sizes)) if inspect.isclass(thing) else (copy.deepcopy(thing), 0)
+    made, asked_heads = _made(thing, sizes, own_widths) if inspect.isclass(thing) else (copy.deepcopy(thing), 0)
     if hasattr(made, "eval"):
         made.eval()
     call = made if callable(made) and (hasattr(made, "forward") or "__call__" in dir(type(made))) else made.forward
@@ -155,38 +158,63 @@ def _with_signature(call: Any, told: Any) -> Any:
     return called
 
 
-def _made(kind: Any, sizes: Mapping[str, Any]) -> tuple[Any, int]:
-    """An instance, from the names of what ``__init__`` asks for; and the number of heads that it was told."""
+def has_own_widths(thing: Any) -> bool:
+    """Whether it is a class whose ``__init__`` has widths as defaults."""
+    return inspect.isclass(thing) and any(_is_width(one) for one in _asked(thing))
+
+
+def _asked(kind: Any) -> list[inspect.Parameter]:
+    free = ("VAR_POSITIONAL", "VAR_KEYWORD")
+    return [one for one in inspect.signature(kind).parameters.values() if one.kind.name not in free]
+
+
+def _is_width(one: inspect.Parameter) -> bool:
+    is_number = isinstance(one.default, int) and not isinstance(one.default, bool)
+    return is_number and one.default > 1 and role_of(one.name) in ("d_model", "d_context", "d_out", "d_head", "d_value")
+
+
+def _made(kind: Any, sizes: Mapping[str, Any], own_widths: bool) -> tuple[Any, int]:
+    """An instance, from the names of what ``__init__`` asks for; and the number of heads that it was told.
+
+    Widths that are defaults are set with the heads, for one must divide the other: but not where the heads are fixed.
+    """
+    options, heads = _options(kind, sizes, own_widths)
+    if own_widths or not has_own_widths(kind):
+        return kind(**options), heads
+    with contextlib.suppress(Exception):
+        made = kind(**options)
+        if heads or _heads_of(made) < 2:
+            return made, heads
+    return _made(kind, sizes, own_widths=True)
+
+
+def _options(kind: Any, sizes: Mapping[str, Any], own_widths: bool) -> tuple[dict[str, Any], int]:
+    n_heads = sizes["n_heads"] or 1
     known = {
-        "d_model": sizes["d_model"], "d_out": sizes["d_k"], "n_heads": sizes["n_heads"] or 1, "n_tokens": 16,
-        "d_head": sizes["d_k"] // (sizes["n_heads"] or 1), "d_value": sizes["d_v"] // (sizes["n_heads"] or 1),
+        "d_model": sizes["d_model"], "d_context": sizes["d_model"], "d_out": sizes["d_k"], "n_heads": n_heads, "n_tokens": 16,
+        "d_head": sizes["d_k"] // n_heads, "d_value": sizes["d_v"] // n_heads,
         "zero": 0.5, "false": False, "true": True, "axis": -1, "rng": 0,
-        "one": (sizes["d_k"] / (sizes["n_heads"] or 1)) ** 0.5,  # a temperature that is asked for is √d_k
+        "one": (sizes["d_k"] / n_heads) ** 0.5,  # a temperature that is asked for is √d_k
     }  # fmt: skip
-    asked = [
-        one
-        for one in inspect.signature(kind).parameters.values()
-        if one.kind.name not in ("VAR_POSITIONAL", "VAR_KEYWORD")
-    ]
     options: dict[str, Any] = {}
     heads = 0
-    for at, one in enumerate(asked):
+    for at, one in enumerate(_asked(kind)):
         role = role_of(one.name).replace("axis", "d_model")
-        if role == "n_heads" and (one.default is inspect.Parameter.empty or not isinstance(one.default, bool)):
-            options[one.name], heads = known["n_heads"], known["n_heads"]
-        elif one.default is not inspect.Parameter.empty and role in ("zero", "true"):
-            options[one.name] = known[role]
-        elif one.default is not inspect.Parameter.empty:
-            continue
+        is_required = one.default is inspect.Parameter.empty
+        if role == "n_heads" and (is_required or not isinstance(one.default, bool)):
+            options[one.name], heads = n_heads, n_heads
+        elif not is_required:
+            if role in ("zero", "true") or (_is_width(one) and not own_widths):
+                options[one.name] = known[role]
         elif "conf" in one.name.lower() or one.name in ("args", "params", "hparams", "cfg"):
-            options[one.name], heads = _Config(known), known["n_heads"]
+            options[one.name], heads = _Config(known), n_heads
         else:
             role = role if role in known else "d_model" if at == 0 else "d_out" if at == 1 else "n_heads"
             options[one.name] = known[role]
-    if any(role_of(name) == "d_head" for name in options) and heads == 0 and "n_heads" not in map(role_of, options):
+    if heads == 0:  # without heads the width of one is the whole
         options |= {name: sizes["d_k"] for name in options if role_of(name) == "d_head"}
         options |= {name: sizes["d_v"] for name in options if role_of(name) == "d_value"}
-    return kind(**options), heads
+    return options, heads
 
 
 class _Config:

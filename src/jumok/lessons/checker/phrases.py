@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CONSEQUENCES", "DETAILS", "ERRORS", "FIXES", "HINTS", "MISTAKE_NAMES", "REMARKS", "SAID"]
+__all__ = ["CONSEQUENCES", "DETAILS", "ERRORS", "FIXES", "HINTS", "MISTAKE_NAMES", "REMARKS", "SAID", "SEEN"]
 
 MISTAKE_NAMES = {
     "no-scale": ("the scores are not divided by √d_k", "점수를 √d_k로 나누지 않았습니다"),
@@ -33,6 +33,10 @@ MISTAKE_NAMES = {
         "마스크를 키 축이 아니라 쿼리 축에 씌웠습니다",
     ),
     "zeros-masked": ("scores that are truly 0 are treated as hidden", "정말로 0인 점수를 가려진 것으로 다루었습니다"),
+    "heads-ignored": (
+        "the width is not cut into heads: it is one head, as wide as all of them",
+        "너비를 헤드로 나누지 않고 넓은 헤드 하나로 계산했습니다",
+    ),
     "heads-reshaped": (
         "the heads are cut or joined by reshape without a transpose",
         "헤드를 축을 바꾸지 않고 reshape만으로 나누거나 이어 붙였습니다",
@@ -114,6 +118,10 @@ HINTS = {
         "Change the mask. Does the output change?",
         "마스크를 바꿔 보십시오. 출력이 달라집니까?",
     ),
+    "mask-ignored causal": (
+        "Change the last token only. Does an earlier row of the output change?",
+        "마지막 토큰만 바꿔 보십시오. 그 앞의 행이 달라집니까?",
+    ),
     "padding-on-query": (
         "A padding token must not be read. Is it a row or a column of the table that has to go?",
         "패딩 토큰은 읽히면 안 됩니다. 표에서 가려야 할 것은 행입니까, 열입니까?",
@@ -121,6 +129,10 @@ HINTS = {
     "zeros-masked": (
         "Can a score be 0 without being hidden? Take a query and a key at a right angle.",
         "가려지지 않았는데 점수가 0일 수 있습니까? 서로 직각인 쿼리와 키를 생각해 보십시오.",
+    ),
+    "heads-ignored": (
+        "How many rows of weights does one token get? There should be one for each head.",
+        "토큰 하나에 가중치 행이 몇 개 생깁니까? 헤드마다 하나씩 있어야 합니다.",
     ),
     "heads-reshaped": (
         "Number the entries of one token 0, 1, 2, … and print what each head gets.",
@@ -208,6 +220,10 @@ FIXES = {
         "Put -∞ at the scores that the mask hides, before the softmax.",
         "소프트맥스를 하기 전에 마스크가 가리는 점수를 -∞로 만드십시오.",
     ),
+    "mask-ignored causal": (
+        "Query i may read key j where j <= i: put -∞ at all other scores, before the softmax.",
+        "쿼리 i는 j <= i인 키 j만 볼 수 있습니다. 소프트맥스를 하기 전에 다른 점수를 모두 -∞로 만드십시오.",
+    ),
     "padding-on-query": (
         "Hide columns, not rows: mask[..., None, :], not mask[..., :, None].",
         "행이 아니라 열을 가리십시오: mask[..., :, None]이 아니라 mask[..., None, :].",
@@ -215,6 +231,12 @@ FIXES = {
     "zeros-masked": (
         "Ask the mask, not the score: where(mask, scores, -inf).",
         "점수가 아니라 마스크로 판단하십시오: where(mask, scores, -inf).",
+    ),
+    "heads-ignored": (
+        "Cut q, k and v before the scores: reshape (n, heads, d), transpose to (heads, n, d). Each head has its own row of weights; "
+        "join the outputs at the end.",
+        "점수를 구하기 전에 q, k, v를 나누십시오: reshape (n, heads, d) → 축을 바꿔 (heads, n, d). 헤드마다 가중치 행이 따로 있고, "
+        "출력은 마지막에 이어 붙입니다.",
     ),
     "heads-reshaped": (
         "(n, heads·d) → reshape (n, heads, d) → transpose to (heads, n, d); back the same way in reverse.",
@@ -251,6 +273,10 @@ DETAILS = {
     "values k": ("The keys stand where the values belong.", "밸류 자리에 키가 있습니다."),
     "values q": ("The queries stand where the values belong.", "밸류 자리에 쿼리가 있습니다."),
     "roles": ("q, k and v are made by {name}.", "q, k, v를 만든 행렬은 차례로 {name}입니다."),
+    "reshaped": (
+        "A reshape to (d, n) fits, but it deals the numbers out anew; a transpose keeps each key together.",
+        "(d, n)으로 reshape하면 모양은 맞지만 수의 자리가 섞입니다. 전치는 키마다 제 수를 그대로 둡니다.",
+    ),
     "heads split": ("It happens where the width is cut into heads.", "너비를 헤드로 나누는 곳에서 일어납니다."),
     "heads join": ("It happens where the heads are joined.", "헤드를 이어 붙이는 곳에서 일어납니다."),
     "softmax queries": (
@@ -260,6 +286,10 @@ DETAILS = {
     "softmax heads": ("It runs over the heads.", "헤드 축에서 했습니다."),
     "softmax batch": ("It runs over the batch.", "배치 축에서 했습니다."),
     "softmax all": ("It runs over the whole table at once.", "표 전체에서 한꺼번에 했습니다."),
+    "softmax top": (
+        "The sum is that of a row, but the maximum taken off is that of a column: what is taken off must be one number for a whole row.",
+        "합은 행의 합인데 뺀 최댓값은 열의 최댓값입니다. 한 행에서는 모두 같은 수를 빼야 합니다.",
+    ),
     "value": ("The number is {name}.", "그 수는 {name}입니다."),
     "off-by-one past": ("A token cannot read itself.", "토큰이 자기 자신을 볼 수 없습니다."),
     "off-by-one ahead": ("A token reads one that comes after it.", "토큰이 하나 뒤의 것까지 봅니다."),
@@ -286,6 +316,10 @@ DETAILS = {
     "missing exp-top": (
         "e to the power is there, the division by the sum is not.",
         "e의 거듭제곱은 있는데 합으로 나누기가 없습니다.",
+    ),
+    "missing log": (
+        "It is the logarithm of the softmax: e to the power of it is still to be taken.",
+        "소프트맥스의 로그입니다. e의 지수로 올리는 일이 남았습니다.",
     ),
     "missing sigmoid": ("It is a sigmoid, each score by itself.", "점수마다 따로 계산하는 시그모이드입니다."),
 }
@@ -323,6 +357,10 @@ REMARKS = {
         "-∞ 대신 {name}을 썼습니다. 점수의 크기가 그보다 훨씬 작은 동안만 맞습니다",
     ),
     "zero-row": ("weights of 0 in a row with nothing allowed", "볼 것이 없는 행의 가중치를 0으로 합니다"),
+    "other-row": (
+        "right in every row that may read something; in a row with nothing allowed the weights are neither 0 nor shares that sum to 1",
+        "볼 것이 있는 행은 모두 맞습니다. 볼 것이 없는 행의 가중치는 0도 아니고 합이 1도 아닙니다",
+    ),
     "renormalised": (
         "the mask comes after e to the power, and the row is divided by its sum again (0 / 0 where hidden scores are far larger)",
         "e의 거듭제곱 뒤에 마스크를 씌우고 행을 다시 합으로 나눕니다(가려진 점수가 훨씬 크면 0 / 0이 됩니다)",
@@ -348,6 +386,10 @@ REMARKS = {
         "for two axes (token, width) only; a batch gives something else",
         "축이 둘(토큰, 너비)일 때만 맞고 배치에는 맞지 않습니다",
     ),
+}
+
+SEEN = {
+    "given-back": ("{name} comes back just as it was given", "{name:을/를} 받은 그대로 돌려주었습니다"),
 }
 
 SAID = {
@@ -425,12 +467,24 @@ ERRORS = {
         "키보드(input이나 stdin)를 읽습니다. 검사에서는 읽을 것이 없습니다.",
     ),
     "syntax": ("Python cannot read the file.", "파이썬이 파일을 읽지 못합니다."),
+    "uncallable": (
+        "There is no function here: {name} cannot be called. Write one, such as def attention(q, k, v): …",
+        "부를 수 있는 함수가 없습니다: {name}. def attention(q, k, v): …처럼 함수를 쓰십시오.",
+    ),
+    "shapes-elsewhere": (
+        "Shapes do not fit together on this line. Write the axes of each variable beside it: which of them is not as you thought?",
+        "이 줄에서 모양이 맞지 않습니다. 변수마다 축을 옆에 써 보십시오. 생각과 다른 축은 어느 것입니까?",
+    ),
     "shapes": (
         "Two shapes do not fit together. Write the axes of each under it; the last axis of the left must be the last but one of the right. "
         "Is a transpose missing?",
         "두 모양이 맞지 않습니다. 각각의 축을 아래에 써 보십시오. 왼쪽의 마지막 축과 오른쪽의 끝에서 둘째 축이 같아야 합니다. 전치가 빠졌습니까?",
     ),
     "name": ("A name is used that was not given a value.", "값을 준 적이 없는 이름을 썼습니다."),
+    "returned": (
+        "What the function returned is no array of real numbers. A text, complex numbers, and what async def gives are none.",
+        "함수가 돌려준 것이 실수의 배열이 아닙니다. 글, 복소수, async def로 쓴 함수가 돌려주는 것은 판정할 수 없습니다.",
+    ),
     "arguments": ("It is called with other arguments than it takes.", "받는 인자와 다르게 불렀습니다."),
     "none": (
         "The function returned nothing. Is the return missing?",

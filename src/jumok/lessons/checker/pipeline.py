@@ -26,7 +26,7 @@ Hypothesis = Mapping[str, Any]
 DEFAULTS: dict[str, Any] = {
     "roles": "qkv",  # whose matrix makes q, k and v
     "values": "v",  # what is mixed
-    "split": "transpose",  # how the width is cut into heads
+    "split": "transpose",  # how the width is cut into heads; "one", "one-narrow": not at all
     "scores": "qk",
     "amount": "sqrt",  # what the scores are divided by
     "where": "before",  # or after the softmax
@@ -34,7 +34,7 @@ DEFAULTS: dict[str, Any] = {
     "triangle": "causal",
     "how": "-inf",  # how hidden keys are kept out
     "zeros": "kept",
-    "axis": "keys",  # what the softmax runs over
+    "axis": "keys",  # what the softmax runs over, or (what the sum runs over, what the maximum taken off runs over)
     "form": "once",
     "numerics": "stable",
     "empty": "nan",  # what a row gives in which nothing is allowed
@@ -132,9 +132,13 @@ class Path:
         problem = self.problem
         sources = (problem.xq, problem.xk, problem.xv)
         made = [self._projected(x, role) for x, role in zip(sources, chosen["roles"], strict=True)]
-        if problem.n_heads:
-            made = [_split(array, problem.n_heads, chosen["split"]) for array in made]
+        if n_heads := self._n_heads(chosen):
+            made = [_split(array, n_heads, chosen["split"]) for array in made]
         return made[0], made[1], made["qkv".index(chosen["values"])]
+
+    def _n_heads(self, chosen: dict[str, Any]) -> int:
+        """How many heads the width is cut into under the hypothesis; 0 where it stays whole."""
+        return 0 if chosen["split"].startswith("one") else self.problem.n_heads
 
     def _projected(self, x: Floats, role: str) -> Floats:
         if not self.problem.projections:
@@ -155,11 +159,15 @@ class Path:
         q, k, _ = self.qkv(chosen)
         if chosen["scores"] == "no-transpose":
             return q @ k
+        if chosen["scores"] == "reshaped":
+            return q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
         return k @ np.swapaxes(q, -1, -2) if chosen["scores"] == "kq" else q @ np.swapaxes(k, -1, -2)
 
     def factor(self, chosen: dict[str, Any]) -> float:
         """What the scores, or the weights, are multiplied by."""
-        amount, d_k = chosen["amount"], self.problem.sizes.get("d_head") or self.qkv(chosen)[0].shape[-1]
+        amount, d_k = chosen["amount"], self.problem.sizes.get("d_head")
+        if d_k is None or chosen["split"] == "one":  # right for what it is: a head as wide as all of them
+            d_k = self.qkv(chosen)[0].shape[-1]
         if isinstance(amount, tuple):
             power, name = amount
             return float(float(self.problem.sizes[name]) ** power)
@@ -180,7 +188,7 @@ class Path:
 
     def _allowed(self, chosen: dict[str, Any]) -> npt.NDArray[np.bool_] | None:
         scores = self.scores(chosen)
-        tables = [self._given(chosen["which"]), self._triangle(chosen["triangle"], scores)]
+        tables = [self._given(chosen), self._triangle(chosen["triangle"], scores)]
         if chosen["zeros"] == "masked":
             tables.append(scores != 0)
         asked = [table for table in tables if table is not None]
@@ -191,14 +199,14 @@ class Path:
             together = together & table
         return np.broadcast_to(together, scores.shape)
 
-    def _given(self, which: str) -> npt.NDArray[np.bool_] | None:
-        given = self.problem.given
+    def _given(self, chosen: dict[str, Any]) -> npt.NDArray[np.bool_] | None:
+        given, which = self.problem.given, chosen["which"]
         if given is None or which == "ignored":
             return None
         table = given[..., None, :] if self.problem.by_key else given
         if which == "query":
             table = np.swapaxes(table, -1, -2)
-        if self.problem.n_heads and table.ndim == self.problem.xq.ndim and table.ndim > 2:
+        if self._n_heads(chosen) and table.ndim == self.problem.xq.ndim and table.ndim > 2:
             table = table[..., None, :, :]
         return ~table if which == "inverted" else table
 
@@ -217,12 +225,14 @@ class Path:
     def _weights(self, chosen: dict[str, Any]) -> Floats:
         scaled, allowed, how = self.scaled(chosen), self.allowed(chosen), chosen["how"]
         if self.problem.bias is not None and chosen["which"] != "ignored":
-            scaled = scaled + self.problem.bias
-        axis = _axis(chosen["axis"], scaled.ndim, self.problem.n_heads)
+            bias, has_heads = self.problem.bias, self._n_heads(chosen) == self.problem.n_heads
+            scaled = scaled + (bias if has_heads or bias.ndim < 3 else bias[..., 0, :, :])
+        over, less = chosen["axis"] if isinstance(chosen["axis"], tuple) else (chosen["axis"], chosen["axis"])
+        axis, top = (_axis(name, scaled.ndim, self._n_heads(chosen)) for name in (over, less))
         late = how in ("after-softmax", "after-renormalised", "after-renormalised-epsilon")
         if isinstance(how, tuple) and allowed is not None:
             scaled, allowed = _finite(scaled, allowed, how, self.factor(chosen)), None
-        chosen = {**chosen, "dtype": self.problem.dtype}
+        chosen = {**chosen, "dtype": self.problem.dtype, "top": top}
         weights = _FORMS[chosen["form"]](scaled, None if late else allowed, axis, chosen)
         if late and allowed is not None:
             weights = np.where(allowed, weights, 0)
@@ -238,7 +248,7 @@ class Path:
         """(…, query, d) the weighted values, joined."""
         weights, v = self.weights(chosen), self.qkv(chosen)[2]
         mixed = (np.swapaxes(weights, -1, -2) if chosen["mix"] == "transposed" else weights) @ v
-        if self.problem.n_heads:
+        if self._n_heads(chosen):
             mixed = _joined(mixed, _JOINS.get(chosen["split"], chosen["join"]))
         return self._projected(mixed, "o") if "o" in self.problem.projections else mixed
 
@@ -293,7 +303,7 @@ def _finite(scaled: Floats, allowed: npt.NDArray[np.bool_], how: tuple[Any, ...]
 
 def _softmax(scaled: Floats, allowed: npt.NDArray[np.bool_] | None, axis: tuple[int, ...], chosen: Any) -> Floats:
     shown = scaled if allowed is None else np.where(allowed, scaled, -np.inf)
-    top = _TOPS[chosen["numerics"]](shown, axis)
+    top = _TOPS[chosen["numerics"]](shown, chosen["top"])
     exps = np.exp((shown - top).astype(chosen["dtype"])).astype(float)
     total = exps.sum(axis=axis, keepdims=True)
     made = exps / (total + 1e-9) if chosen["numerics"] == "naive-epsilon" else exps / total
@@ -326,6 +336,7 @@ def _plain(scaled: Floats, axis: tuple[int, ...]) -> Floats:
 
 _EMPTY: dict[str, Callable[[Floats, tuple[int, ...]], Any]] = {
     "nan": lambda _scaled, _axis: np.nan,
+    "other": lambda _scaled, _axis: np.nan,  # anything that is a number: it is not looked at
     "zero": lambda _scaled, _axis: 0.0,
     "uniform": lambda scaled, axis: 1 / math.prod(scaled.shape[one] for one in axis),
     "scores": _plain,
@@ -357,6 +368,11 @@ def _exps(scaled: Floats, axis: tuple[int, ...]) -> Floats:
     return np.asarray(np.exp(scaled - _top(scaled, axis)))
 
 
+def _logs(scaled: Floats, axis: tuple[int, ...]) -> Floats:
+    less = scaled - _top(scaled, axis)
+    return np.asarray(less - np.log(np.exp(less).sum(axis=axis, keepdims=True)))
+
+
 _FORMS: dict[str, Callable[..., Floats]] = {
     "once": _softmax,
     "twice": _twice,
@@ -370,5 +386,6 @@ _FORMS: dict[str, Callable[..., Floats]] = {
     "squares": _without(lambda scaled, axis: _shares(scaled**2, axis), 0.0),
     "exp": _without(lambda scaled, _axis: np.exp(scaled), -np.inf),
     "exp-top": _without(_exps, -np.inf),
+    "log": _without(_logs, -np.inf),
     "sigmoid": _without(lambda scaled, _axis: 1 / (1 + np.exp(-scaled)), -np.inf),
 }

@@ -173,7 +173,7 @@ def _named(thing: Any) -> Reached | None:
     for part in name.split("."):
         found = getattr(found, part, None)
     file = getattr(module, "__file__", None)
-    if found is not thing:
+    if found is not thing or (file is None and module.__name__ == "__main__"):  # a notebook's, or a prompt's
         return None
     if file is None or _is_installed(file):
         return Reached("reference", name, *_source(thing), module=module.__name__)

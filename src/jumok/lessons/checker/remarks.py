@@ -11,7 +11,7 @@ from .judge import Explained, Run, matches
 from .layouts import Layout
 from .source import Source
 
-__all__ = ["consequences", "properties", "remarks"]
+__all__ = ["consequences", "properties", "remarks", "seen"]
 
 
 def remarks(
@@ -42,13 +42,16 @@ def _of_choices(explained: Explained) -> list[tuple[str, str]]:
         if one.stage == "which" and one.option == "inverted":
             made.append(("hidden", ""))
         elif one.detail is not None and one.detail[0] == "empty":
-            made.append(("zero-row" if one.option == "zero" else "finite", ""))
+            made.append((_ROWS.get(one.option, "finite"), ""))
         elif one.detail is not None and one.detail[0] == "value":
             made.append(("value", f"{one.detail[1]:g}"))
         elif one.detail is not None:
             made.append((one.detail[0], ""))
     masked = any(one.stage == "empty" and one.option != "nan" for one in explained.choices)
-    return [one for one in made if masked or one[0] not in ("zero-row", "finite")]
+    return [one for one in made if masked or one[0] not in ("finite", *_ROWS.values())]
+
+
+_ROWS = {"zero": "zero-row", "other": "other-row"}
 
 
 def _others_are_weights(explained: Explained, runs: Sequence[Run]) -> bool:
@@ -89,9 +92,26 @@ def _rows_are_off(runs: Sequence[Run], explained: Explained) -> bool:
     for run in runs:
         if run.case.is_ordinary and run.error is None:
             weights = run.path.predicted(explained.hypothesis).weights
-            if weights is not None and not np.allclose(weights.sum(axis=-1), 1, atol=1e-3, equal_nan=True):
+            if weights is None:
+                continue
+            with np.errstate(invalid="ignore"):  # the weights may be infinite, by the mistake
+                sums = weights.sum(axis=-1)
+            if not np.allclose(sums, 1, atol=1e-3, equal_nan=True):
                 return True
     return False
+
+
+def seen(layout: Layout, runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
+    """What can be said where no mistake explains what came: an argument that comes back in every case."""
+    ran = [run for run in runs if run.case.is_ordinary and run.error is None and run.arrays]
+    return tuple(
+        ("given-back", name)
+        for name, role, _ in layout.arguments
+        if role in _GIVEN and ran and all(matches(run, 0, getattr(run.path.problem, _GIVEN[role])) for run in ran)
+    )
+
+
+_GIVEN = {"q": "xq", "k": "xk", "v": "xv", "x": "xq", "context": "xk"}  # role -> where a problem keeps it
 
 
 def properties(runs: Sequence[Run], told: dict[str, Any]) -> dict[str, bool]:

@@ -18,6 +18,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,16 @@ import numpy as np
 from . import cases as the_cases
 from .layouts import Layout, Parameter, layouts
 from .libraries import Library, library
-from .modules import Owned, is_module_like, owned
+from .modules import Owned, has_own_widths, is_module_like, owned
+from .process import is_of_the_code
 
 __all__ = ["main"]
 
 MOST_LAYOUTS = 6  # that are tried on every case
 MOST_RETURNED = 4  # arrays of one call
-SECONDS_REPEATED = 0.2  # of calls that are averaged, in a case in which two calls give different numbers
+CALLS_COMPARED = 5  # to see whether they give the same: chance may give the same twice
+MOST_REPEATED, FEWEST_REPEATED = 200, 60  # calls that are averaged where two give different numbers
+SECONDS_REPEATED = 0.3  # of computing, after which the fewest are enough
 AVERAGED = ("tiny", "square", "different", "zeros")  # the cases in which they are
 
 
@@ -56,6 +60,8 @@ def main(folder: str) -> None:
     answers: dict[str, Any] = {"runs": []}
     try:
         thing = _loaded(place, request)
+        if not callable(thing):
+            raise Uncallable(f"{request['name']} ({type(thing).__name__})")
         answers |= _tried(thing, request, lib, told)
     except BaseException as error:
         answers["error"] = _told(error, str(place))
@@ -157,6 +163,10 @@ def _loaded(place: Path, request: dict[str, Any]) -> Any:
     return thing
 
 
+class Uncallable(Exception):
+    """What was to be judged is no function, class or module."""
+
+
 class _AskedAgain(BaseException):
     """The learner's file calls jumok.check itself: what it has defined up to there is enough."""
 
@@ -192,18 +202,22 @@ class _Target:
     parameters: list[Parameter]
     name: str
     own: Callable[[dict[str, Any]], Owned] | None
+    split: bool = False  # into heads
 
 
-def _target(thing: Any, request: dict[str, Any]) -> _Target:
+def _target(thing: Any, request: dict[str, Any], own_widths: bool) -> _Target:
     name = request["name"].rpartition(".")[2] or getattr(thing, "__name__", "")
     if not is_module_like(thing):
         return _Target(lambda _sizes: thing, _parameters(thing), name or type(thing).__name__, None)
-    made = owned(thing, {**the_cases.SIZES["square"], **the_cases.OF_HEADS["square"], "n_heads": 2})
+
+    def own(sizes: dict[str, Any]) -> Owned:
+        return owned(thing, sizes, own_widths)
+
+    made = own({**the_cases.SIZES["square"], **the_cases.OF_HEADS["square"], "n_heads": 2})
     name = name if inspect.isclass(thing) else type(thing).__name__
-    if not made.weights:  # it has no matrices of its own: q, k and v are given to it
-        return _Target(lambda sizes: owned(thing, sizes).call, _parameters(made.call), name, None)
+    has_own = bool(made.weights)  # without matrices of its own, q, k and v are given to it
     return _Target(
-        lambda sizes: owned(thing, sizes).call, _parameters(made.call), name, lambda sizes: owned(thing, sizes)
+        lambda sizes: own(sizes).call, _parameters(made.call), name, own if has_own else None, made.n_heads > 1
     )
 
 
@@ -223,23 +237,18 @@ def _parameters(function: Any) -> list[Parameter]:
 def _tried(thing: Any, request: dict[str, Any], lib: Library, told: _Told) -> dict[str, Any]:
     """Every way of calling that works, on every case."""
     told.progress("looking")
-    target = _target(thing, request)
-    options = layouts(
-        target.parameters, target.name, request["kind"], request["doc"], target.own is not None, request["mask"]
-    )
+    caller, chosen = _found(thing, request, lib, told)
+    target = caller.target
     answers: dict[str, Any] = {
         "name": target.name,
         "parameters": [dataclasses.astuple(one) for one in target.parameters],
         "library": lib.name,
-        "layouts": [],
+        "layouts": [dataclasses.asdict(layout) for layout in chosen],
         "runs": [],
     }
-    if not options:
-        return answers
-    caller = _Caller(target, lib, told, str(told.place))
-    chosen = _working(caller, options)
+    for layout in chosen:
+        caller.look_for_chance(layout)
     for at, layout in enumerate(chosen):
-        answers["layouts"].append(dataclasses.asdict(layout))
         for case in the_cases.cases(layout):
             if caller.varies and (case.name not in AVERAGED or layout.mask_kind == "added"):
                 continue
@@ -250,15 +259,38 @@ def _tried(thing: Any, request: dict[str, Any], lib: Library, told: _Told) -> di
     return answers
 
 
-def _working(caller: _Caller, options: list[Layout]) -> list[Layout]:
-    """The ways of calling that give something of the right number of axes; else those that fail latest."""
+def _found(thing: Any, request: dict[str, Any], lib: Library, told: _Told) -> tuple[_Caller, list[Layout]]:
+    """How it can be called: by what its names and its documentation say, then without believing the one or the other."""
+    first: tuple[_Caller, list[Layout]] | None = None
+    tried: list[Any] = []
+    for shaped, own_widths in ((True, False), (True, True), (False, False), (False, True)):
+        if own_widths and not has_own_widths(thing):
+            continue
+        target = _target(thing, request, own_widths)
+        owns, doc = target.own is not None, request["doc"]
+        options = layouts(target.parameters, target.name, request["kind"], doc, owns, request["mask"], shaped)
+        if (options, own_widths) in tried:
+            continue
+        tried.append((options, own_widths))
+        caller = _Caller(target, lib, told, str(told.place))
+        chosen, nearest = _working(caller, options)
+        if chosen or caller.is_hopeless:
+            return caller, chosen or nearest
+        first = first or (caller, nearest)
+    assert first is not None
+    return first
+
+
+def _working(caller: _Caller, options: list[Layout]) -> tuple[list[Layout], list[Layout]]:
+    """The ways of calling that give something of the right number of axes; and the one that fails latest."""
     whole: list[Layout] = []
     part: list[Layout] = []
     done: set[Any] = set()
-    for layout in options:
+    reached: list[tuple[int, int]] = []
+    for at, layout in enumerate(options):
         is_added = layout.mask_kind == "added"
         same = (layout.form, layout.arguments, layout.rank, layout.causal, layout.turned, is_added)
-        if same in done or (*same, layout.mask) in done:
+        if same in done or (*same, layout.mask) in done or any(_asks_less(layout, one) for one in whole):
             continue
         fits = [caller.fits(layout, the_cases.case(name)) for name in ("different", "equal")]
         if all(fits):
@@ -267,13 +299,26 @@ def _working(caller: _Caller, options: list[Layout]) -> list[Layout]:
         elif any(fits) and not is_added:
             part.append(layout)
             done.add((*same, layout.mask))
+        reached.append((-caller.reached, at))
+        if caller.is_hopeless:
+            break
     usable = [
         layout for causal in (False, True)
         for layout in ([one for one in whole if one.causal == causal] or [one for one in part if one.causal == causal])
     ]  # fmt: skip
+    return _few(usable), [options[min(reached)[1]]] if reached else []
+
+
+def _asks_less(layout: Layout, other: Layout) -> bool:
+    """Whether it is another way of calling without one of its arguments."""
+    alike = (layout.form, layout.rank, layout.causal) == (other.form, other.rank, other.causal)
+    return alike and set(layout.arguments) < set(other.arguments)
+
+
+def _few(usable: list[Layout]) -> list[Layout]:
     counts: dict[tuple[int, bool], int] = {}
     kept = []
-    for layout in usable or options[:1]:
+    for layout in usable:
         of = (layout.rank, layout.causal)
         counts[of] = counts.get(of, 0) + 1
         if counts[of] <= MOST_LAYOUTS:
@@ -289,12 +334,21 @@ class _Caller:
     def __init__(self, target: _Target, lib: Library, told: _Told, place: str) -> None:
         self.target, self.lib, self.told, self.place = target, lib, told, place
         self.varies = False
+        self.reached = 0  # the line of the function that the last call came to, where it ended in an error
+        self.is_hopeless = False  # the last call ended in an error that no other call would keep it from
+        self._sizes: dict[Any, dict[str, Any]] = {}
 
     def sizes(self, layout: Layout, case: the_cases.Case) -> dict[str, Any]:
         """The sizes of a case; a module that is already made has its own widths."""
+        key = (case.size, layout.split, layout.sources, layout.causal, tuple(layout.arguments))
+        if key not in self._sizes:
+            self._sizes[key] = self._made_sizes(layout, case)
+        return dict(self._sizes[key])
+
+    def _made_sizes(self, layout: Layout, case: the_cases.Case) -> dict[str, Any]:
         sizes = the_cases.widths(layout, case.size)
         if self.target.own is not None:
-            if not layout.split:
+            if self.target.split and not layout.split:
                 sizes |= the_cases.OF_HEADS[case.size] | {"n_heads": the_cases.HEADS[case.size]}
                 sizes["m"] = sizes["m"] if layout.sources != "self" and not layout.causal else sizes["n"]
             sizes |= self.target.own(sizes).sizes()
@@ -303,6 +357,11 @@ class _Caller:
     def fits(self, layout: Layout, case: the_cases.Case) -> bool:
         """Whether it runs, and gives an array with as many axes as it should."""
         told = self.run(layout, case, quick=True)
+        error = told.get("error", {})
+        lines = error.get("lines", [])
+        always = all(one.required for one in self.target.parameters)  # no branch hangs on what is left out
+        self.is_hopeless = always and bool(lines) and is_of_the_code(error)
+        self.reached = lines[0][1] if lines else 0
         shapes = [shape for shape in told.get("shapes", []) if len(shape) == layout.rank or layout.split]
         return bool(shapes)
 
@@ -320,7 +379,7 @@ class _Caller:
                 return answer
             again, _ = self.called(function, layout, self.arguments(layout, made, sizes, case.dtype))
             answer["changed"] = changed
-            if not _alike(came, again):
+            if self.varies or not _alike(came, again):
                 answer["varies"] = self.varies = True
                 came, spread = self.settled(function, layout, lambda: self.arguments(layout, made, sizes, case.dtype))
                 answer["spread"] = [self.told.keep(one) for one in spread]
@@ -328,6 +387,17 @@ class _Caller:
         except Exception as error:
             answer["error"] = _told(error, self.place)
         return answer
+
+    def look_for_chance(self, layout: Layout) -> None:
+        """Whether it gives other numbers when called again."""
+        case = the_cases.case("square")
+        sizes = self.sizes(layout, case)
+        made = the_cases.problem(layout, case, sizes)
+        with contextlib.suppress(Exception):
+            function = self.function(sizes, made, case)
+            given = (self.arguments(layout, made, sizes, case.dtype) for _ in range(CALLS_COMPARED))
+            first, *rest = (self.called(function, layout, one)[0] for one in given)
+            self.varies = self.varies or not all(_alike(first, one) for one in rest)
 
     def function(self, sizes: dict[str, Any], made: Any, case: the_cases.Case) -> Callable[..., Any]:
         """What is called, with its own matrices set to the case's."""
@@ -353,8 +423,9 @@ class _Caller:
     ) -> tuple[list[Any], list[Any]]:
         """What a function gives without its dropout: by turning that off, or else on average."""
         with self.lib.still():
-            once, again = (self.called(function, layout, arguments())[0] for _ in range(2))
-        return (once, []) if _alike(once, again) else self.average(function, layout, arguments)
+            once, *more = (self.called(function, layout, arguments())[0] for _ in range(CALLS_COMPARED))
+        is_still = all(_alike(once, one) for one in more)
+        return (once, []) if is_still else self.average(function, layout, arguments)
 
     def average(
         self, function: Any, layout: Layout, arguments: Callable[[], dict[str, Any]]
@@ -362,7 +433,7 @@ class _Caller:
         """(mean, standard error) of many calls."""
         drawn: list[Any] = []
         until = time.process_time() + SECONDS_REPEATED
-        while len(drawn) < 60 or (len(drawn) < 600 and time.process_time() < until):
+        while len(drawn) < FEWEST_REPEATED or (len(drawn) < MOST_REPEATED and time.process_time() < until):
             drawn.append(self.called(function, layout, arguments())[0])
         stacks = [np.stack([np.asarray(one[at], float) for one in drawn]) for at in range(len(drawn[0]))]
         return [stack.mean(axis=0) for stack in stacks], [stack.std(axis=0) / len(drawn) ** 0.5 for stack in stacks]
@@ -445,7 +516,7 @@ def _plain(role: str, layout: Layout, sizes: dict[str, Any]) -> Any:
     n_heads = max(1, sizes["n_heads"])
     plain = {
         "n_heads": sizes["n_heads"], "d_head": sizes["d_k"] // n_heads, "d_value": sizes["d_v"] // n_heads,
-        "d_model": sizes["d_model"], "d_out": sizes["d_k"], "n_tokens": sizes["n"], "causal": layout.causal,
+        "d_model": sizes["d_model"], "d_context": sizes["d_model"], "d_out": sizes["d_k"], "n_tokens": sizes["n"], "causal": layout.causal,
         "false": False, "true": True, "zero": 0.0, "one": 1.0, "axis": -1, "rng": 0,
     }  # fmt: skip
     return plain.get(role, _ARRAY)
@@ -500,13 +571,14 @@ def _told(error: BaseException, place: str) -> dict[str, Any]:
 
 def _is_own(file: str, place: str) -> bool:
     """Whether a line is the learner's: not Python's, not an installed package's, not the checker's."""
+    return file.startswith(place) or not file.startswith(_others())
+
+
+@cache
+def _others() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
-    others = (
-        str(Path(__file__).parent),
-        "<frozen",
-        *(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    )
-    return file.startswith(place) or not file.startswith(others)
+    installed = (paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return (str(Path(__file__).parent), "<frozen", *installed)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What the learner's source tells beside what it does: documentation, numbers, style, and the line to look at.
 
-None of it decides a verdict. It names what to try, and comments on what was found by behaviour.
+It names what to try, comments on what was found by behaviour, and chooses between mistakes that behave the same; it never
+finds one.
 """
 
 from __future__ import annotations
@@ -84,6 +85,21 @@ class Source:
                 found.append(float(node.value))  # type: ignore[attr-defined]
         return sorted(set(found))[:60]
 
+    @property
+    def axes(self) -> set[int]:
+        """The axes of which its softmax, sums and maxima speak."""
+        found = set()
+        for node in self.walk():
+            if isinstance(node, ast.Call) and re.search(r"softmax|sum|max\b", ast.unparse(node.func), re.IGNORECASE):
+                said = [one.value for one in node.keywords if one.arg in ("axis", "dim")] or node.args[-1:]
+                found |= {ast.unparse(one) for one in said}
+        return {int(one) for one in found if re.fullmatch(r"-?\d", one)}
+
+    @property
+    def takes_batches(self) -> bool:
+        """Whether it turns axes in a way that is only needed where there are more than two."""
+        return any(_is_of_batches(node) for node in self.walk())
+
     def calls(self, pattern: str) -> list[int]:
         """The lines on which something of such a name is called or used."""
         lines = []
@@ -112,6 +128,22 @@ class Source:
 
 def _is_number(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+_TURNS = {"swapaxes", "transpose", "permute", "moveaxis", "movedim", "matrix_transpose"}
+
+
+def _is_of_batches(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("mT", "bmm", "baddbmm")
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name in ("einsum", "rearrange"):
+        text = ast.unparse(node)
+        return "..." in text or re.search(r"[a-zA-Z]{3}", text.partition("(")[2]) is not None
+    turned = {ast.unparse(one) for one in ast.walk(node) if isinstance(one, ast.Constant | ast.UnaryOp)} - {"0", "1"}
+    return name == "matrix_transpose" or (name in _TURNS and bool(turned))
 
 
 def _products(source: Source) -> list[int]:
@@ -162,12 +194,62 @@ def _divisions(source: Source) -> list[int]:
 
 
 def _softmax(source: Source) -> list[int]:
-    called = [
-        node.lineno
-        for node in source.walk()
-        if isinstance(node, ast.Call) and re.search(r"softmax", ast.unparse(node.func), re.IGNORECASE)
+    """The lines where the axis of a softmax or of its sum is written, and is not the last."""
+    own = {node.name: node for node in source.walk() if isinstance(node, ast.FunctionDef)}
+    found = [node for node in _axis_calls(source, "softmax|sum") if not _leaves_axis(node, own)]
+    kept = [line for node in found if _axis_said(node) not in ("-1", "?") and (line := _line_of(node))]
+    if kept or found:
+        return kept
+    return [node.lineno for node in own.values() if _axis_default(node) not in (None, "-1")]
+
+
+def _softmax_top(source: Source) -> list[int]:
+    """The lines where a maximum over another axis than the last is taken."""
+    return [_line_of(node) for node in _axis_calls(source, "a?max") if _axis_said(node) not in ("", "-1", "?")]
+
+
+def _axis_calls(source: Source, words: str) -> list[ast.Call]:
+    calls = [node for node in source.walk() if isinstance(node, ast.Call)]
+    return [node for node in calls if re.search(rf"({words})$", _called(node), re.IGNORECASE)]
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _line_of(node: ast.Call) -> int:
+    return node.func.end_lineno or node.lineno
+
+
+def _axis_said(node: ast.Call) -> str:
+    """The axis as it is written: "" where none is, "?" where it is no plain number."""
+    said = [one.value for one in node.keywords if one.arg in ("axis", "dim")]
+    is_method = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) not in _LIBRARIES
+    said = said or node.args[0 if is_method or _called(node) == "Softmax" else 1 :][:1]
+    if not said:
+        return ""
+    return ast.unparse(said[0]) if re.fullmatch(r"-?\d", ast.unparse(said[0])) else "?"
+
+
+_LIBRARIES = ("np", "numpy", "torch", "F", "nn", "nn.functional", "torch.nn.functional", "scipy.special", "special")
+
+
+def _leaves_axis(node: ast.Call, own: dict[str, ast.FunctionDef]) -> bool:
+    """Whether it hands the question on: to a function of the same file, to a module that knows its axis, to a name; or has no axis."""
+    said = _axis_said(node)
+    is_own = _called(node) in own or ast.unparse(node.func).startswith("self.")
+    adds_up_a_loop = isinstance(node.args[0] if node.args else None, ast.GeneratorExp | ast.ListComp)
+    return said == "?" or (said == "" and is_own) or adds_up_a_loop
+
+
+def _axis_default(node: ast.FunctionDef) -> str | None:
+    """The axis that a function takes where none is given, as it is written."""
+    named = node.args.args[len(node.args.args) - len(node.args.defaults) :]
+    both = [
+        *zip(named, node.args.defaults, strict=True),
+        *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True),
     ]
-    return called or source.calls("exp")
+    return next((ast.unparse(value) for one, value in both if one.arg in ("axis", "dim") and value is not None), None)
 
 
 def _mask(source: Source) -> list[int]:
@@ -236,7 +318,14 @@ def _values(source: Source) -> list[int]:
 
 
 def _triangles(source: Source) -> list[int]:
-    return source.calls("tril|triu|tri") or source.calls("arange")
+    return source.calls("tril|triu|tri") or _comparisons(source)
+
+
+def _comparisons(source: Source) -> list[int]:
+    """The lines on which two things are compared by size, neither of them a number."""
+    sized = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+    compared = [node for node in source.walk() if isinstance(node, ast.Compare) and isinstance(node.ops[0], sized)]
+    return [node.lineno for node in compared if not any(_is_number(one) for one in (node.left, *node.comparators))]
 
 
 _LINES: dict[str, Callable[[Source], list[int]]] = {
@@ -246,6 +335,7 @@ _LINES: dict[str, Callable[[Source], list[int]]] = {
     "scale-multiplied": _scale_or_division,
     "scale-after-softmax": _scale_or_division,
     "softmax-axis": _softmax,
+    "softmax-axis top": _softmax_top,
     "wrong-triangle": _triangles,
     "causal-off-by-one": _triangles,
     "mask-after-softmax": _mask,
@@ -279,9 +369,12 @@ _LINES: dict[str, Callable[[Source], list[int]]] = {
 
 def _folded(source: Source) -> bool:
     """Whether the scale is put into q or k before the product."""
+    who = re.compile(r"(x_?)?(q|query|queries|k|keys?)(_\w+)?(\.\w+\(.*\)|\.T|\.mT)?", re.IGNORECASE)
     return any(
-        re.search(r"\b(q|query|queries|k|keys?)\w*\s*([*/]=|=\s*\(?(q|query|queries|k|keys?)\w*\s*[*/])", line)
-        for line in source.lines
+        isinstance(node, ast.BinOp | ast.AugAssign)
+        and isinstance(node.op, ast.Div | ast.Mult)
+        and who.fullmatch(ast.unparse(node.left if isinstance(node, ast.BinOp) else node.target))
+        for node in source.walk()
     )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...trace import Trace
-from ...words import LANGS, language, number
-from .phrases import CONSEQUENCES, DETAILS, ERRORS, FIXES, HINTS, MISTAKE_NAMES, REMARKS, SAID
+from ...words import LANGS, fill, language, number
+from .phrases import CONSEQUENCES, DETAILS, ERRORS, FIXES, HINTS, MISTAKE_NAMES, REMARKS, SAID, SEEN
 
 __all__ = ["Example", "Failure", "Mistake", "Verdict"]
 
@@ -38,11 +38,16 @@ class Mistake:
 
     def hint(self, lang: str = "en") -> str:
         """A question that leads there."""
-        return _said(HINTS, self.id, lang)
+        return _said(HINTS, self._key(HINTS), lang)
 
     def fix(self, lang: str = "en") -> str:
         """What to write instead."""
-        return _said(FIXES, self.id, lang)
+        return _said(FIXES, self._key(FIXES), lang)
+
+    def _key(self, table: dict[str, tuple[str, str]]) -> str:
+        """The entry of its variant, where there is one."""
+        own = f"{self.id} {self.detail[1]}" if self.detail is not None else self.id
+        return own if own in table else self.id
 
     def variant(self, lang: str = "en") -> str:
         """Which form of it, or ""."""
@@ -60,6 +65,7 @@ class Example:
     trace : the case as a record, so that it can be drawn and explained; None where it cannot be one
     expected, got : what should have come, and what came (None where an error came)
     case : its name, such as "tiny" or "extreme"
+    given : (name, array) of what was put in, as far as it helps to see it: the scores, or q, k and v
     """
 
     trace: Trace | None
@@ -67,6 +73,7 @@ class Example:
     got: Any
     case: str
     error: str = ""
+    given: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,8 @@ class Verdict:
     found : the mistakes;  one_of : sets of ids that the cases cannot tell apart, where there are several
     consequences : what follows from them, as keys of ``CONSEQUENCES``
     differently : in which ways it is written differently, as keys of ``REMARKS`` with what fills them
+    seen : what can be said where no mistake explains it, as keys of ``SEEN`` with what fills them
+    judged : which one of a file that has several, where none was named
     form : how it was called;  kind : what it is, such as "causal";  example : the smallest case that shows it
     failure : why it could not be run, or None;  printed : what it printed;  properties : which held, by name
     """
@@ -105,12 +114,14 @@ class Verdict:
     one_of: tuple[tuple[str, ...], ...] = ()
     consequences: tuple[str, ...] = ()
     differently: tuple[tuple[str, str], ...] = ()
+    seen: tuple[tuple[str, str], ...] = ()
     form: str = ""
     kind: str = ""
     example: Example | None = None
     failure: Failure | None = None
     printed: str = ""
     properties: dict[str, bool] = dataclasses.field(default_factory=dict)
+    judged: str = ""
 
     @property
     def mistakes(self) -> tuple[str, ...]:
@@ -132,15 +143,17 @@ class Verdict:
         """(kind, id) the help to give, in order: a hint for each mistake, then the fixes."""
         return tuple((kind, one.id) for kind in ("hint", "fix") for one in self.found)
 
-    def text(self, lang: str = "en", fix: bool = False) -> str:
-        """The verdict in sentences; with ``fix`` also what to write instead."""
-        lines = [self._headline(lang)]
+    def text(self, lang: str = "en", fix: bool = False, pointer: bool = True) -> str:
+        """The verdict in sentences; with ``fix`` also what to write instead, else with a ``pointer`` to it."""
+        headline = self._headline(lang)
+        lines = [f"{self.judged}: {headline}" if self.judged else headline]
         if self.failure is not None:
             lines += _failure_lines(self.failure, lang)
         for ids in self.one_of:
             lines.append("- " + " + ".join(f"{name} ({_said(MISTAKE_NAMES, name, lang)})" for name in ids))
         for one in self.found:
             lines += _mistake_lines(one, lang, fix)
+        lines += [f"- {_seen(name, data, lang)}" for name, data in self.seen]
         if self.consequences:
             lines.append(
                 _said(
@@ -153,7 +166,7 @@ class Verdict:
         lines += [f"- {_said(REMARKS, name, lang, name=data)}" for name, data in self.differently]
         if self.example is not None:
             lines += _example_lines(self.example, lang)
-        if self.found and not fix:
+        if self.found and pointer and not fix:
             lines.append(_said(SAID, "more", lang))
         if self.printed.strip():
             lines.append(_said(SAID, "printed", lang, text=_short(self.printed)))
@@ -178,17 +191,23 @@ class Verdict:
             "version": 1,
             "status": self.status,
             "kind": self.kind,
+            "judged": self.judged,
             "form": self.form,
             "mistakes": [_mistake_json(one) for one in self.found],
             "one_of": [list(ids) for ids in self.one_of],
             "consequences": [{"id": one, **_both(CONSEQUENCES, one)} for one in self.consequences],
             "differently": [{"id": one, **_both(REMARKS, one, name=data)} for one, data in self.differently],
+            "seen": [{"id": one, **{lang: _seen(one, data, lang) for lang in LANGS}} for one, data in self.seen],
             "example": None if self.example is None else _example_json(self.example),
             "failure": None if self.failure is None else _failure_json(self.failure),
             "properties": dict(self.properties),
             "printed": self.printed,
-            "text": {lang: self.text(lang) for lang in LANGS},
+            "text": {lang: self.text(lang, pointer=False) for lang in LANGS},
         }
+
+
+def _seen(name: str, data: str, lang: str) -> str:
+    return fill(SEEN[name][LANGS.index(language(lang))], {"name": data}, lang)
 
 
 def _both(table: dict[str, tuple[str, str]], name: str, /, **data: Any) -> dict[str, str]:
@@ -240,8 +259,8 @@ def _example_lines(example: Example, lang: str) -> list[str]:
     what = _said(SAID, case, lang) if case in SAID else ""
     lines = [_said(SAID, "example", lang, what=what)]
     trace = example.trace
-    if trace is not None and trace.n_heads == 1 and trace.n_queries <= MOST_ROWS:
-        lines += [f"  {name}: {_rows(getattr(trace, name)[0])}" for name in ("q", "k", "v")]
+    if trace is not None and trace.n_queries <= MOST_ROWS:
+        lines += [f"  {name}: {_rows(array)}" for name, array in example.given]
     if trace is not None and not trace.allowed.all():
         lines.append(f"  {_said(SAID, 'allowed', lang)}: {_rows(trace.allowed)}")
     lines.append(f"  {_said(SAID, 'expected', lang)}: {_rows(example.expected)}")
@@ -270,6 +289,7 @@ def _number(value: float) -> str:
 def _example_json(example: Example) -> dict[str, Any]:
     return {
         "case": example.case, "expected": _plain(example.expected), "got": _plain(example.got), "error": example.error,
+        "given": {name: _plain(array) for name, array in example.given},
         "trace": None if example.trace is None else example.trace.to_json(),
     }  # fmt: skip
 

@@ -13,7 +13,7 @@ from ...tokens import Token
 from .notes import Note
 from .texts import encoded, tokens_of, word_of
 
-__all__ = ["Asked", "Side", "Told", "asked", "refuse_text"]
+__all__ = ["Asked", "Side", "Told", "asked", "context_of", "refuse_text"]
 
 MOST_WRITTEN = 32  # tokens that an encoder-decoder writes where it is not told what to read
 MOST_PREFIX = 8  # tokens that stand before the patches of a picture: [CLS] and registers
@@ -198,7 +198,7 @@ def _target_ids(model: Any, made: Asked, tokenizer: Any, target: str | None) -> 
     if target is not None:
         return torch.cat([start, encoded(_needed(tokenizer), [target]).inputs["input_ids"]], dim=1).to(model.device)
     if hasattr(model, "generate"):
-        most = min(MOST_WRITTEN, (_context(model) or MOST_WRITTEN + 1) - 1)
+        most = min(MOST_WRITTEN, (context_of(model) or MOST_WRITTEN + 1) - 1)
         return model.generate(**made.inputs, max_new_tokens=most, do_sample=False)
     return start.expand(len(next(iter(made.inputs.values()))), 1).to(model.device)
 
@@ -225,7 +225,7 @@ def _grid(model: Any, picture: Any) -> tuple[int, int] | None:
 
 def _fits(model: Any, ids: Any) -> None:
     """Refuse a text beyond the model's context, and tokens that its vocabulary does not have."""
-    n, most = ids.shape[1], _context(model)
+    n, most = ids.shape[1], context_of(model)
     if most is not None and n > most:
         raise InputError(
             en=f"the text has {n} tokens, but the context of this model is {most}. Take a part of it.",
@@ -257,7 +257,7 @@ def _beyond(model: Any, n: int) -> tuple[Note, ...]:
     )
 
 
-def _context(model: Any) -> int | None:
+def context_of(model: Any) -> int | None:
     """How many places a model has learned, or None where its positions have no end (rotary, ALiBi, relative ones)."""
     for name, module in model.named_modules():
         last = name.rsplit(".", 1)[-1]

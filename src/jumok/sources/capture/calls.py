@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .seen_words import Said
+
 __all__ = ["Call", "Seen"]
 
 Tensor = Any  # torch.Tensor; torch is imported where it is used
@@ -53,5 +55,10 @@ class Seen:
     """Something that looks like attention and was not read: where it stands, what it is, and why."""
 
     module: str
-    what: str
-    why: str
+    what: Said
+    why: Said
+
+    def text(self, lang: str) -> str:
+        """All three, in a language."""
+        what, why = (self.what.ko, self.why.ko) if lang == "ko" else (self.what, self.why)
+        return f"{self.module}: {what} ({why})"

@@ -25,6 +25,7 @@ from ...errors import InputError, JumokError, NoLayer
 from ...layer_numbers import layer_place
 from ...tokens import Token, position, unknown_name
 from ...trace import Reading, Source, Trace, no_layer
+from ...words import LANGS
 from .asked import Asked, Told, asked, refuse_text
 from .calls import Seen
 from .cut import Cut, Place, Rerun, cut
@@ -32,12 +33,13 @@ from .doubts import doubts
 from .growing import Calls
 from .notes import Note
 from .room import refuse_too_large
+from .seen_words import OTHER_THREAD, OWN_THREAD
 from .stacks import names_of, read, reading_of
 from .traces import Refused
 from .wanted import Layers, absent, refuse_absent, refuse_absent_early, wanted_layers
 from .watching import watching
 
-__all__ = ["Captured", "capture"]
+__all__ = ["Captured", "capture", "evaluating", "not_read", "refuse_loading"]
 
 MOST_NAMED = 6  # readings in a message
 DRAWN = (".html", ".htm", ".svg", ".png", ".md", ".csv")
@@ -99,9 +101,7 @@ class Captured(Reading):
         stack.__exit__(*error)
         if error[0] is None:
             if getattr(getattr(watcher, "modules", None), "elsewhere", False) and not len(calls):
-                calls.seen.append(
-                    Seen("", "a model in another thread", "a with-block sees its own thread; capture in that one")
-                )
+                calls.seen.append(Seen("", OTHER_THREAD, OWN_THREAD))
             self._fill(calls, tuple(watcher.seen))
 
     def _fill(self, calls: Calls, seen: tuple[Seen, ...]) -> None:
@@ -302,7 +302,7 @@ def _listed(refused: Sequence[Refused], seen: Sequence[Seen], notes: Sequence[No
     if refused:
         said["refused"] = [{"module": one.module, "en": one.why_en, "ko": one.why_ko} for one in refused]
     if seen:
-        said["seen"] = [{"module": one.module, "what": one.what, "why": one.why} for one in seen]
+        said["seen"] = [{"module": one.module, "what": str(one.what), "why": str(one.why)} for one in seen]
     return said
 
 
@@ -341,17 +341,24 @@ def capture(
         return Captured(layers=layers)
     layers, name, notes = wanted_layers(layers), None, tuple[Note, ...]()
     if isinstance(model, torch.nn.Module):
-        _refuse_loading(dtype, allow_pickle)
+        refuse_loading(dtype, allow_pickle)
     else:
         from .models import load_model, name_of
 
+        if text is None:
+            raise InputError(
+                en=f"capture expects a model and a text, got only {str(model)!r:.60}. A text comes second: "
+                'jumok.capture("demo", "The cat sat.").',
+                ko=f'capture에는 모델과 글이 필요한데 {str(model)!r:.60}만 왔습니다. 글은 둘째 자리에 씁니다: jumok.capture("demo", '
+                '"The cat sat.").',
+            )
         loaded, own, notes = load_model(model, dtype, allow_pickle)
         model, name = loaded, name_of(model)
         tokenizer = own if tokenizer is None else tokenizer
         if tokenizer is None:
             refuse_text(text, model, name)
     refuse_absent_early(model, layers)
-    with _evaluating(model):
+    with evaluating(model):
         given = asked(model, text, tokenizer, target, name or type(model).__name__)
         ids = given.inputs.get("input_ids")
         if ids is not None:
@@ -365,7 +372,7 @@ def capture(
     return reading
 
 
-def _refuse_loading(dtype: Any, allow_pickle: bool) -> None:
+def refuse_loading(dtype: Any, allow_pickle: bool) -> None:
     """Options of loading are of no use for a model that is there already."""
     for name, is_given in (("dtype", dtype is not None), ("allow_pickle", allow_pickle)):
         if is_given:
@@ -398,7 +405,7 @@ def _first_run(run: Callable[[], Any], given: Asked) -> None:
 
 
 @contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
+def evaluating(model: Any) -> Iterator[None]:
     """Without dropout and gradients; the model is as it was afterwards."""
     was = {module: module.training for module in model.modules()}
     model.eval()
@@ -412,18 +419,26 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 def _forward(model: Any, given: Asked) -> Callable[[], Any]:
     def run() -> Any:
-        with _evaluating(model):
+        with evaluating(model):
             return model(*given.args, **given.inputs)
 
     return run
 
 
-def _nothing(reading: Captured) -> InputError:
-    listed = [f"{one.module}: {one.what} ({one.why})" for one in reading.seen]
-    what, what_ko = (
-        "; ".join([f"{one.module}: {getattr(one, name)}" for one in reading.refused] or listed)
-        for name in ("why_en", "why_ko")
+def not_read(reading: Captured) -> tuple[str, str]:
+    """What was refused, else what was only seen, in both languages; "" where there was neither."""
+    en, ko = (
+        "; ".join(
+            [f"{one.module}: {getattr(one, f'why_{lang}')}" for one in reading.refused]
+            or [one.text(lang) for one in reading.seen]
+        )
+        for lang in LANGS
     )
+    return en, ko
+
+
+def _nothing(reading: Captured) -> InputError:
+    what, what_ko = not_read(reading)
     return InputError(
         en=f"no attention was found in this model.{f' Seen: {what}.' if what else ''} jumok reads attention: a table of weights "
         f"of queries over keys; state-space models (Mamba), convolutions and linear attention have none.",

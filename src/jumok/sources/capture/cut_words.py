@@ -48,7 +48,17 @@ def _came(cut: Cut) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _words(guesses: Guesses) -> str:
-    return ", ".join(f"{shown(word.text)} {number(word.before)} → {number(word.after)}" for word in guesses.words)
+    return ", ".join(f"{shown(word.text)} {_moved(word.before, word.after)}" for word in guesses.words)
+
+
+def _moved(before: float, after: float) -> str:
+    """Both numbers; with as many digits as tell them apart where three decimals do not."""
+    first, second = number(before), number(after)
+    for digits in range(3, 9):
+        if first != second or before == after:
+            break
+        first, second = f"{before:.{digits}g}", f"{after:.{digits}g}"
+    return f"{first} → {second}"
 
 
 PHRASES = {

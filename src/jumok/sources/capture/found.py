@@ -13,6 +13,7 @@ import torch
 
 from .atoms import Atom, Axes, arranged, refined
 from .calls import Call
+from .seen_words import BIAS_IN_CAP, CAP_IN_CAP, CAP_SCALED
 
 __all__ = ["LOW", "Found", "Step", "compact", "composable", "sampled", "side_by_side"]
 
@@ -187,15 +188,15 @@ class _Done:
             if self.inside:
                 self.scale, self.softcap, self.inside = self.scale * step.value, float(step.value), False
             elif self.softcap is not None:
-                raise ValueError("scores are multiplied after the soft cap")
+                raise ValueError(CAP_SCALED)
             else:
                 self.scale *= step.value
             self.added = [table * step.value for table in self.added]
         elif step.kind == "tanh":
             if self.added:
-                raise ValueError("a bias stands inside the soft cap")
+                raise ValueError(BIAS_IN_CAP)
             if self.inside or self.softcap is not None:
-                raise ValueError("a soft cap stands inside another soft cap")
+                raise ValueError(CAP_IN_CAP)
             self.inside = True
         elif step.kind == "sinks":
             self.sinks = step.value[None] if step.value.dim() == 1 else put(step.value)[..., 0, 0]

@@ -13,6 +13,7 @@ import torch
 
 from .calls import Seen
 from .found import LOW, Found, Step
+from .seen_words import CACHE, CHANGING_KEYS
 
 __all__ = ["Calls"]
 
@@ -90,8 +91,7 @@ class Calls:
             self.first.append(found)
 
     def _leave(self, found: Found) -> None:
-        why = "the kept keys change places between the steps (beam search): these are not joined. Use num_beams=1"
-        seen = Seen(found.module, "generation with a cache", why)
+        seen = Seen(found.module, CACHE, CHANGING_KEYS)
         if seen not in self.seen:
             self.seen.append(seen)
 

@@ -12,10 +12,22 @@ from typing import Any, NamedTuple
 
 from ...errors import InputError, MissingExtra
 from ...tokens import unknown_name
+from ...words import written
 from .notes import Note
 from .weights import whole
 
-__all__ = ["DEMO", "DTYPES", "Loaded", "demo_folder", "library", "load_model", "name_of", "quiet", "tokenizer_of"]
+__all__ = [
+    "DEMO",
+    "DTYPES",
+    "Loaded",
+    "demo_folder",
+    "library",
+    "load_model",
+    "name_of",
+    "place_of",
+    "quiet",
+    "tokenizer_of",
+]
 
 DEMO = "demo"
 DTYPES = ("float32", "float16", "bfloat16")
@@ -39,7 +51,9 @@ def demo_folder() -> Path:
 def name_of(model: str | os.PathLike[str]) -> str:
     """What a model is called: the folder's name, or the name it was asked for by."""
     text = os.fspath(model)
-    return f"{Path(_FOLDER).name} ({DEMO})" if text == DEMO else Path(text).name if Path(text).is_dir() else text
+    return (
+        f"{Path(_FOLDER).name} ({DEMO})" if text == DEMO else written(Path(text).name if Path(text).is_dir() else text)
+    )
 
 
 class Loaded(NamedTuple):
@@ -61,7 +75,7 @@ def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pic
     """
     _refuse_names(name, dtype)
     transformers = library()
-    folder = demo_folder() if os.fspath(name) == DEMO else _folder(os.fspath(name))
+    folder = place_of(name)
     config = _config(folder)
     _refuse(folder, config, allow_pickle)
     kind = (config.get("architectures") or [""])[0]
@@ -168,7 +182,14 @@ def tokenizer_of(folder: str | os.PathLike[str]) -> Any:
         return None
 
 
-def _folder(name: str) -> Path:
+def place_of(model: str | os.PathLike[str]) -> Path:
+    """The folder in which a model lies: "demo", a folder, or a name in the local cache of Hugging Face.
+
+    Errors: ``InputError`` where there is none, ``MissingExtra`` of "demo".
+    """
+    name = os.fspath(model)
+    if name == DEMO:
+        return demo_folder()
     path = Path(name).expanduser()
     if path.is_dir():
         return path

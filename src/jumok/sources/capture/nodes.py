@@ -8,6 +8,7 @@ from typing import Any
 
 from .atoms import Axes
 from .found import Found, Step
+from .seen_words import Said
 
 __all__ = ["TABLES", "Lost", "Mixed", "Noise", "Picked", "Scores"]
 
@@ -72,8 +73,8 @@ class Lost:
     origin : the product it descends from
     """
 
-    what: str
-    why: str
+    what: Said
+    why: Said
     weights: bool
     origin: object = None
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 from ...errors import TooLargeError
+from ...memory import available
 
 __all__ = ["available", "needed", "refuse_too_large"]
 
@@ -49,13 +49,3 @@ def needed(model: Any, n_texts: int, n_tokens: int, layers: Collection[int] | No
     if getattr(config, "_attn_implementation", None) == "eager":
         total += 3 * n_heads * n_tokens**2 * 4  # scores, weights, and a copy on the way
     return int(total) * n_texts
-
-
-def available() -> int | None:
-    """Bytes of memory that are free, where the system tells."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    found = next((line.split()[1] for line in lines if line.startswith("MemAvailable:")), None)
-    return None if found is None else int(found) * 1024

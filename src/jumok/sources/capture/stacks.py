@@ -74,9 +74,15 @@ def reading_of(made: Sequence[Placed], told: Told, item: int) -> Reading:
     if told.decoder_at is not None:
         details["side"] = _side(traces[0], module, told)
     details["largest_difference"] = max(trace.source.details["largest_difference"] for trace in traces)
-    details |= _sentence(told, item)
+    details |= _sentence(told, item) | _focus(traces[0])
     source = Source(kind="model", backend="torch", name=told.name, special_tokens=told.special, details=details)
     return Reading(traces, source)
+
+
+def _focus(trace: Trace) -> dict[str, int]:
+    """The last token that stands for text, to look at first, where marks of the tokenizer follow it."""
+    said = [at for at, token in enumerate(trace.tokens) if token.span is not None]
+    return {"focus": said[-1]} if said and said[-1] < trace.n_queries - 1 else {}
 
 
 def _side(trace: Trace, module: str, told: Told) -> str:

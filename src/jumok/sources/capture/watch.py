@@ -25,6 +25,20 @@ from .calls import Seen
 from .found import LOW, Found, Step, compact, composable, sampled, side_by_side
 from .modules import Modules
 from .nodes import TABLES, Lost, Mixed, Noise, Picked, Scores
+from .seen_words import (
+    ATTENTION,
+    INSIDE,
+    NO_SCORES,
+    OTHER_AXIS,
+    OTHER_LARGEST,
+    OVER_HEADS,
+    PICKED,
+    SOFTMAX,
+    SPREAD,
+    WEIGHTS_TWICE,
+    Said,
+    not_followed,
+)
 
 __all__ = ["Watch"]
 
@@ -51,7 +65,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return func(*args, **kwargs)
         if not isinstance(func, torch._ops.OpOverload):
             if "attention" in str(func):
-                self.note(str(func), "what it does inside is not followed")
+                self.note(Said(str(func), str(func)), INSIDE)
             return func(*args, **kwargs)
         if func.overloadpacket not in _HANDLERS and _is_composite(func) and any(True for _ in _tensors(args)):
             with self:
@@ -72,7 +86,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             except JumokError:
                 raise
             except Exception as error:  # the program runs as it would without us, whatever we make of it
-                self.note("attention", f"{_called(name)} is not followed: {error}")
+                self.note(ATTENTION, not_followed(_called(name), error=error))
         if node is not None:
             self.nodes[first] = node
         elif len(self.nodes):
@@ -97,16 +111,13 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return node
             if isinstance(node, Scores) and node.stage in TABLES:
                 weights = node.stage == "weights"
-                place = "after the softmax" if weights else "between the scores and the softmax"
-                called = _called(name)
-                like = f" ({_LIKE[called.rstrip('_')]})" if called.rstrip("_") in _LIKE else ""
-                return Lost("attention", f"{called} {place} is not followed{like}", weights, node.origin)
+                return Lost(ATTENTION, not_followed(_called(name), weights), weights, node.origin)
         return None
 
     def handed_over(self, found: Found, mixed: Any) -> None:
         """(lead …, query, d_value) what the program goes on with, a view of its own tensor; left as it is."""
 
-    def note(self, what: str, why: str) -> None:
+    def note(self, what: Said, why: Said) -> None:
         """Remember what was seen and not read; once a module."""
         seen = Seen(self.modules.name, what, why)
         if seen not in self.seen:
@@ -121,9 +132,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if node is not None:
                 contracted = node.over(-2 if flipped else -1)
                 if contracted == "lead":
-                    return Lost(
-                        "attention", "a product over heads is not followed", node.stage == "weights", node.origin
-                    )
+                    return Lost(ATTENTION, OVER_HEADS, node.stage == "weights", node.origin)
                 if node.stage in ("weights", "exp"):
                     return self.mixed(node, weights, other, out, flipped)
         for weights, other in ((left, right), (right, left)):
@@ -141,15 +150,15 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         query_at = weights.dim() - (1 if flipped else 2)
         key = node.over(key_at)
         if isinstance(self.node(values), Scores) and self.scores(values, "weights"):
-            self.note("attention", "weights are multiplied by weights")
+            self.note(ATTENTION, WEIGHTS_TWICE)
             return None
         if key is not None and (key != (node.key or key) or any(atom.axis != key for atom in node.axes.dims[key_at])):
-            self.note("attention", "the softmax goes over another axis than the product with the values")
+            self.note(ATTENTION, OTHER_AXIS)
             return None
         try:
             composable(node.steps)
         except ValueError as error:
-            self.note("attention", str(error))
+            self.note(ATTENTION, error.args[0])
             return None
         if flipped:
             values, out = values.transpose(-1, -2), out.transpose(-1, -2)
@@ -210,7 +219,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if isinstance(self.node(by), Noise):
             return self.dropped(tensor)
         if isinstance(node, Scores) and node.stage == "weights" and not _is_number(by) and out.numel() > tensor.numel():
-            self.note("attention", "weights are spread over values and summed ((w[..., None] * v).sum()): write w @ v")
+            self.note(ATTENTION, SPREAD)
             return None
         if not isinstance(node, Scores) or self.node(by) is not None:
             return None
@@ -271,8 +280,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         node = self.scores(tensor)
         if node is None or values.shape == tensor.shape:
             return None
-        why = "the largest scores of each row are taken out (topk) and not put back with scatter or a mask"
-        return Picked("attention", why, False, node.origin, node)
+        return Picked(ATTENTION, PICKED, False, node.origin, node)
 
     def put_back(self, out: Any, dim: int, places: Any, values: Any) -> Node | None:
         """The largest scores in their places again, and a number that masks in all others."""
@@ -296,10 +304,10 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         node = self.node(tensor)
         if isinstance(node, Scores) and node.stage == "scores":
             made = node.at(stage, node.over(dim))
-            return made or Lost("attention", "the largest score is of another axis than the softmax", True)
+            return made or Lost(ATTENTION, OTHER_LARGEST, True)
         if isinstance(node, Lost):
             return dataclasses.replace(node, weights=True)
-        return Lost("softmax before a product", "its scores are not a product of queries and keys", True)
+        return Lost(SOFTMAX, NO_SCORES, True)
 
     def row_number(self, tensor: Any, dims: Any, stage: str) -> Node | None:
         """The largest of each row, or the sum of each row of exponentials."""
@@ -582,15 +590,6 @@ _VIEWS = (
 )
 _SAME = (aten.clone, aten.detach, aten.alias, aten._to_copy, aten.contiguous, aten.lift_fresh, aten.nan_to_num)
 _CONSTANT = (aten.full_like, aten.zeros_like, aten.ones_like, aten.empty_like, aten.rand_like, aten.randn_like)
-_LIKE = {  # what an operation that is not followed is likely to be
-    "mul": "scores or weights times a table: a gate, or a factor for each distance",
-    "scatter": "perhaps top-k attention: scatter the topk of these scores into a tensor of -inf",
-    "sort": "perhaps top-k or sparsemax attention",
-    "relu": "perhaps attention without a softmax",
-    "sigmoid": "perhaps attention without a softmax",
-    "cumsum": "perhaps a forgetting gate",
-    "convolution": "perhaps heads that are mixed by a convolution",
-}
 _FUSED = (
     aten.scaled_dot_product_attention,
     aten._scaled_dot_product_flash_attention,

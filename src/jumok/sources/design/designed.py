@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...door import measured
 from ...errors import InputError, MissingExtra, ShapeError
 from ...path import Rule
 from ...tokens import Token, as_tokens
 from ...trace import Floats, Heads, Source, Trace, frozen
+from ...words import counted
 from .convex import solve
 from .least_change import least_change
 from .low_rank import low_rank, rank_of
-from .problem import TINY, Point, Problem, Rows, Tables, basis, softmax
+from .problem import NOTHING, TINY, Point, Problem, Rows, Tables, basis, softmax, without_rounding
 from .wishes import Wish, wishes
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ __all__ = ["Design", "HeadFound", "design"]
 
 RIDGE = 1e-8
 ROUNDED = 1e-10  # a split that reaches the optimum this well is kept
-NOTHING = 1e-12  # of the largest entry: what is below, and changes no weight by more, is rounding
 MOST_WIDTH = 4096
 LEAST, LARGEST = 1e-9, 1e9  # the largest number of an array
 EXACT = 1e-7  # the largest difference at which a table counts as reached
@@ -194,12 +195,8 @@ class Design:
     def __repr__(self) -> str:
         off = math.fsum(found.loss for found in self.found)
         how = "exact" if self.exact else f"{off:.3g} nats off, at most {self.gap:.2g} above the best possible"
-        heads, sentences = _counted(self.n_heads, "head"), _counted(len(self.sentences), "sentence")
+        heads, sentences = counted(self.n_heads, "head"), counted(len(self.sentences), "sentence")
         return f"Design({heads}, d_k {self.d_k}, {sentences}, {how})"
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 Progress = Callable[[int, int, float, float], None]  # head, step, loss, gap
@@ -386,7 +383,7 @@ class _Task:
     def _tidied(self, sides: tuple[Floats, Floats], head: int) -> tuple[Floats, Floats]:
         """The sides with 0 where an entry is nothing but rounding, so that they can be read; a given side as it is."""
         q, k = (
-            side if self.fixed == name else _without_rounding(side)
+            side if self.fixed == name else without_rounding(side)
             for name, side in zip(("w_q", "w_k"), sides, strict=True)
         )
         if q is sides[0] and k is sides[1]:
@@ -410,12 +407,6 @@ def wanted_of(s: Sentence) -> list[dict[str, dict[str, float]]]:
         {str(i): {str(j): float(a) for j, a in enumerate(wish.table[i]) if s.allowed[i, j]} for i in wish.rows}
         for wish in s.wishes
     ]
-
-
-def _without_rounding(side: Floats) -> Floats:
-    size = np.abs(side)
-    nothing = size <= NOTHING * size.max(initial=0.0)
-    return np.where(nothing, 0.0, side) if side[nothing].any() else side
 
 
 def _off(tables: Tables, goal: Tables) -> float:
@@ -513,7 +504,7 @@ def _numbered(n: int) -> tuple[Token, ...]:
 
 def _sentence(x: Any, wanted: Any, rule: Any, tokens: Any) -> Sentence:
     rule = Rule.of(rule)
-    array = _in_range("x", np.asarray(frozen("x", x, ndim=2), dtype=np.float64))
+    array = _in_range("x", x)
     n = len(array)
     named = _numbered(n) if tokens is None else as_tokens(tokens)
     if len(named) != n:
@@ -546,7 +537,7 @@ def _given(w_q: Any, w_k: Any, d_model: int) -> tuple[str | None, Floats | None]
     for name, value in (("w_q", w_q), ("w_k", w_k)):
         if value is None:
             continue
-        array = np.eye(d_model) if isinstance(value, str) and value == "identity" else frozen(name, value, ndim=2)
+        array = np.eye(d_model) if isinstance(value, str) and value == "identity" else _in_range(name, value)
         if len(array) != d_model:
             raise ShapeError(
                 en=f"{name} has d_model={len(array)}, but x has d_model={d_model}. {name} is {array.shape}, read as "
@@ -554,7 +545,7 @@ def _given(w_q: Any, w_k: Any, d_model: int) -> tuple[str | None, Floats | None]
                 ko=f"{name}은(는) d_model={len(array)}인데 x는 d_model={d_model}입니다. {name}의 모양은 {array.shape}, "
                 f"(d_model, heads · d_k)로 읽습니다.",
             )
-        return name, _in_range(name, np.asarray(array, dtype=np.float64))
+        return name, array
     return None, None
 
 
@@ -581,7 +572,7 @@ def _near(near: Any, shape: tuple[int, int], square: bool) -> Floats:
                 ko=f"near에는 'identity', 'zero' 또는 행렬이 필요한데 {near!r}이(가) 왔습니다.",
             )
         return np.eye(*shape) if near == "identity" else np.zeros(shape)
-    array = _in_range("near", np.asarray(frozen("near", near, ndim=2), dtype=np.float64))
+    array = _in_range("near", near)
     if array.shape != shape:
         raise ShapeError(
             en=f"near is {array.shape}, but what is free is {shape}.",
@@ -645,9 +636,9 @@ def _refuse_unusable(x: Any, wanted: Any, start: Any, progress: Any) -> None:
         )
 
 
-def _in_range(name: str, array: Floats) -> Floats:
-    """An array whose numbers can be multiplied with each other and still be told apart. Errors: ``InputError``."""
-    size = float(np.abs(array).max(initial=0.0))
+def _in_range(name: str, value: Any) -> Floats:
+    """A matrix in float64 whose numbers can be multiplied and still be told apart. Errors: ``InputError``, ``ShapeError``."""
+    array, size = measured(name, value, ndim=2)
     if size and not LEAST <= size <= LARGEST:
         raise InputError(
             en=f"the largest number of {name} is {size:.3g}; design works with {LEAST:g} to {LARGEST:g}. Multiply or divide all "
@@ -655,7 +646,7 @@ def _in_range(name: str, array: Floats) -> Floats:
             ko=f"{name}의 가장 큰 수가 {size:.3g}입니다. design은 {LEAST:g}부터 {LARGEST:g}까지를 다룹니다. 모두 한 수로 곱하거나 "
             f"나누십시오.",
         )
-    return array
+    return np.asarray(array, dtype=np.float64)
 
 
 def _need_scipy() -> None:

@@ -23,12 +23,26 @@ import numpy.typing as npt
 
 from ...trace import Floats
 
-__all__ = ["TINY", "Basis", "Point", "Problem", "Rows", "Tables", "basis", "centred", "covariance", "softmax"]
+__all__ = [
+    "NOTHING",
+    "TINY",
+    "Basis",
+    "Point",
+    "Problem",
+    "Rows",
+    "Tables",
+    "basis",
+    "centred",
+    "covariance",
+    "softmax",
+    "without_rounding",
+]
 
 Tables = Sequence[Floats]  # one (row, key) table a sentence
 LEAST = np.finfo(float).min  # the lowest finite score
 TINY = 1e-300  # stands for 0 where something is divided by it, or its logarithm is taken
 RANK_TOLERANCE = 1e-11  # of the largest singular value: directions below it are rounding
+NOTHING = 1e-12  # of the largest entry: what is below is rounding
 TALL = 1.5  # times as many vectors as directions
 EVEN = 1e-3  # of the largest squared singular value: with none below, no digit that counts is lost in the squares
 
@@ -254,6 +268,13 @@ def covariance(weights: Floats, table: Floats) -> Floats:
     """(row, key) (diag(p) − p pᵀ) times each row of a table: how weights move when scores do."""
     moved = weights * table
     return np.asarray(moved - weights * moved.sum(axis=-1, keepdims=True))
+
+
+def without_rounding(matrix: Floats) -> Floats:
+    """A matrix with 0 where an entry is nothing beside the largest."""
+    size = np.abs(matrix)
+    nothing = size <= NOTHING * size.max(initial=0.0)
+    return np.where(nothing, 0.0, matrix) if matrix[nothing].any() else matrix
 
 
 def _split(stacked: Floats, lengths: Sequence[int]) -> list[Floats]:

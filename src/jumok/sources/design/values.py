@@ -15,6 +15,7 @@ import numpy as np
 from ...errors import InputError, ShapeError
 from ...tokens import Token, token_name
 from ...trace import Floats, Trace, frozen
+from .problem import NOTHING, without_rounding
 from .reasons import SAME, Lift, Reason, dependencies, equal
 
 __all__ = ["ValueDesign", "design_values"]
@@ -83,7 +84,9 @@ def design_values(
     else:
         out, limited = _given(w_o, target.shape[1], record.n_heads), False
         w_v = _alone(mixes[:, rows], target[rows], out, near)
-    reached = _output(mixes, w_v, out)
+    reached, tidy = _output(mixes, w_v, out), without_rounding(w_v)
+    if np.abs(_output(mixes, tidy, out) - reached).max() <= NOTHING * np.abs(reached).max():
+        w_v = tidy
     made = ValueDesign(
         frozen("w_v", w_v, ndim=2),
         None if out is None else frozen("w_o", out, ndim=2),

@@ -114,6 +114,10 @@ def _number(weight: Any, query: Any, key: Any) -> float:
 
 
 def _wish(said: Floats, tokens: Sequence[Token], allowed: npt.NDArray[np.bool_]) -> Wish:
+    if said.min() > 0 and allowed.all():  # and no NaN: nothing to fill in, nothing in vain
+        sums = said.sum(axis=1)
+        if np.abs(sums - 1).max() <= SLACK:
+            return Wish(said / sums[:, None], tuple(range(len(said))), {}, (), ())
     given = ~np.isnan(said)
     asked = np.asarray(given.any(axis=1))
     weights = np.where(given, said, 0.0)

@@ -36,7 +36,9 @@ class Emerged:
     shared : True where another head of the carrier's layer matters too, or no head alone but a layer does
     left : the share of what the model gained over ``alone`` that is left without the carrier, 0 to 1
     roles : other roles by name → ``reads`` (layer, head), ``baseline``, and the ``head`` (layer, head) that has it most
-    appeared : the first step at which the carrier's reading, or else accuracy, was over half of its way
+    appeared : the first step at which the carrier's reading, or accuracy where nobody said what is to be read, was over
+        half of its way; None without a carrier, or where accuracy is hardly over ``alone``. For the rows of an example
+        accuracy alone tells it
     rise : steps at which accuracy had made 1/10 and 9/10 of its way
     compared : for the rows of an example, how far W_Q, W_K (relative to their length) and the rows (total variation) are
         from the example's own; None elsewhere
@@ -75,7 +77,6 @@ def emerged(problem: Problem, model: Any, history: History, n: int = MOST_HELD_O
     )
     reads, baselines = whole.roles.get("answer"), known.baselines.get("answer")
     carrier = _carrier(whole.accuracy, without, reads)
-    told = history.accuracy if carrier is None or reads is None else history.roles["answer"][:, carrier[0], carrier[1]]
     return Emerged(
         accuracy=whole.accuracy,
         chance=known.chance,
@@ -90,7 +91,7 @@ def emerged(problem: Problem, model: Any, history: History, n: int = MOST_HELD_O
         shared=_shared(whole.accuracy, without, layers, carrier),
         left=None if carrier is None else _left(whole.accuracy, known.alone, without[carrier[0]][carrier[1]]),
         roles={name: _role(name, role, known) for name, role in whole.roles.items() if name != "answer"},
-        appeared=_crossed(history, told, 0.5),
+        appeared=_appeared(history, carrier, whole.accuracy - known.alone),
         rise=_rise(history),
         compared=problem.compared(model),
     )
@@ -125,6 +126,15 @@ def _shared(accuracy: float, cuts: Rows, layers: tuple[float, ...], carrier: tup
 
 def _left(accuracy: float, alone: float, without: float) -> float | None:
     return None if accuracy - alone <= LOWERED else min(1.0, max(0.0, (without - alone) / (accuracy - alone)))
+
+
+def _appeared(history: History, carrier: tuple[int, int] | None, gained: float) -> int | None:
+    if "wanted" in history.task:
+        return _crossed(history, history.accuracy, 0.5)
+    if carrier is None or gained <= LOWERED:
+        return None
+    reads = history.roles.get("answer")
+    return _crossed(history, history.accuracy if reads is None else reads[:, carrier[0], carrier[1]], 0.5)
 
 
 def _crossed(history: History, curve: Floats, share: float) -> int | None:

@@ -18,6 +18,7 @@ from ...errors import InputError, OutputError
 from ...files import refuse_unwritable
 from ...history import History
 from ...trace import Reading, Trace
+from ...words import with_particle
 from .examples import WantedRows
 from .task import Asked, SequenceTask, Sizes
 from .tasks import saved_task, task_of
@@ -51,8 +52,8 @@ class Learned:
 
     @property
     def loss(self) -> float:
-        """The loss of the last step's batch."""
-        return float(self.history.loss[-1])
+        """The loss of the last step's batch; NaN before the first update."""
+        return float(self.history.loss[-1]) if len(self.history.loss) else float("nan")
 
     @property
     def step(self) -> int:
@@ -66,6 +67,7 @@ class Learned:
 
         from .training import apart
 
+        self._refuse_another_task()
         with apart(), torch.no_grad():
             model = _problem(self.task, self.history.settings).model()
             for name, parameter in model.named_parameters():
@@ -95,7 +97,18 @@ class Learned:
                 en=f"{self.task.name} was learned on its own sentence only: history.trace() shows it.",
                 ko=f"{self.task.name}의 학습은 그 예제의 문장에서만 했습니다. history.trace()로 볼 수 있습니다.",
             )
+        self._refuse_another_task()
         return self.task, self.task.numbered(text)
+
+    def _refuse_another_task(self) -> None:
+        """A run is kept with its task's name; what the name means may have changed since."""
+        if _identity(self.history.task, None) != _identity(self.task.described(), None):
+            raise InputError(
+                en=f"{self.task.name} was another task when this run was made, so its model cannot be used here. Its history can "
+                f"be looked at; jumok.learn({self.task.name!r}) trains it anew.",
+                ko=f"{self.task.name} 과제가 이 학습을 만들 때는 지금과 달라서 그 모델을 쓸 수 없습니다. 기록은 볼 수 있습니다. "
+                f"jumok.learn({self.task.name!r})으로 새로 학습하십시오.",
+            )
 
     def _looked_at(self, text: str) -> History:
         from .problem import watched
@@ -286,16 +299,18 @@ def _refuse_another(out: Any, kept: _Kept, task: SequenceTask | WantedRows, sett
         raise InputError(
             en=f"{Path(out).name} holds a training of {history.task.get('name')!r}, made from other data than "
             f"{task.name!r} has now. Give the same task, or another file to start anew.",
-            ko=f"{Path(out).name}에는 {history.task.get('name')!r}의 학습이 있는데, 지금의 {task.name!r}과(와) 데이터가 다릅니다. 같은 과제를 "
-            f"주거나 다른 파일에 새로 시작하십시오.",
+            ko=f"{Path(out).name}에는 {history.task.get('name')!r}의 학습이 있는데, 지금의 {with_particle(repr(task.name), '과/와')} 데이터가 "
+            f"다릅니다. 같은 과제를 주거나 다른 파일에 새로 시작하십시오.",
         )
-    for name, value in settings.items():
-        if name != "steps" and history.settings.get(name) != value:
+    kept_settings = _one_by_one(history.settings)
+    for name, value in _one_by_one(settings).items():
+        before = kept_settings.get(name)
+        if name != "steps" and before != value:
             raise InputError(
-                en=f"{Path(out).name} was trained with {name} = {history.settings.get(name)!r}, not {value!r}. "
-                f"Give the same, or another file to start anew.",
-                ko=f"{Path(out).name}의 학습에서 {name} 값은 {history.settings.get(name)!r}인데 {value!r}이(가) 왔습니다. 같은 값을 주거나 "
-                f"다른 파일에 새로 시작하십시오.",
+                en=f"{Path(out).name} was trained with {name} = {before!r}, not {value!r}. Give the same, or another file to "
+                f"start anew.",
+                ko=f"{Path(out).name}의 학습에서 {name} 값은 {before!r}인데 {with_particle(repr(value), '이/가')} 왔습니다. 같은 값을 "
+                f"주거나 다른 파일에 새로 시작하십시오.",
             )
     if len(history.loss) > settings["steps"]:
         raise InputError(
@@ -304,6 +319,11 @@ def _refuse_another(out: Any, kept: _Kept, task: SequenceTask | WantedRows, sett
             ko=f"{Path(out).name}에는 이미 {len(history.loss)}단계가 있어 {settings['steps']}단계보다 많습니다. 단계를 더 많이 주거나 다른 파일에 새로 "
             f"시작하십시오.",
         )
+
+
+def _one_by_one(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the model's sizes among them, so that the one that differs can be named."""
+    return {name: value for name, value in settings.items() if name != "sizes"} | dict(settings.get("sizes", {}))
 
 
 def _identity(described: Mapping[str, Any], data: Any) -> tuple[Any, Any]:
@@ -345,7 +365,7 @@ def _settings(
     elif sizes:
         raise InputError(
             en=f"{task.name} is learned by one head on its own embeddings; leave out {', '.join(sizes)}.",
-            ko=f"{task.name}의 학습은 그 예제의 임베딩에서 헤드 하나로 합니다. {', '.join(sizes)}을(를) 빼십시오.",
+            ko=f"{task.name}의 학습은 그 예제의 임베딩에서 헤드 하나로 합니다. {with_particle(', '.join(sizes), '을/를')} 빼십시오.",
         )
     return found
 
@@ -356,12 +376,12 @@ def _checked_sizes(sizes: Sizes) -> Sizes:
     if not isinstance(sizes.norm, bool):
         raise InputError(
             en=f"norm expects True or False, got {sizes.norm!r}.",
-            ko=f"norm에는 True나 False가 필요한데 {sizes.norm!r}이(가) 왔습니다.",
+            ko=f"norm에는 True나 False가 필요한데 {with_particle(repr(sizes.norm), '이/가')} 왔습니다.",
         )
     if sizes.d_model % sizes.n_heads:
         raise InputError(
             en=f"n_heads={sizes.n_heads} does not divide d_model={sizes.d_model} evenly.",
-            ko=f"n_heads={sizes.n_heads}(으)로 d_model={sizes.d_model}을(를) 고르게 나눌 수 없습니다.",
+            ko=f"n_heads={with_particle(str(sizes.n_heads), '으로/로')} d_model={with_particle(str(sizes.d_model), '을/를')} 고르게 나눌 수 없습니다.",
         )
     return sizes
 
@@ -370,7 +390,7 @@ def _whole(name: str, value: Any, least: int = 1, most: int = 10**9) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
         raise InputError(
             en=f"{name} expects a whole number from {least} to {most}, got {value!r}.",
-            ko=f"{name}에는 {least}부터 {most}까지의 정수가 필요한데 {value!r}이(가) 왔습니다.",
+            ko=f"{name}에는 {least}부터 {most}까지의 정수가 필요한데 {with_particle(repr(value), '이/가')} 왔습니다.",
         )
     return int(value)
 
@@ -379,7 +399,7 @@ def _above_zero(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
         raise InputError(
             en=f"learning_rate expects a number above 0, got {value!r}.",
-            ko=f"learning_rate에는 0보다 큰 수가 필요한데 {value!r}이(가) 왔습니다.",
+            ko=f"learning_rate에는 0보다 큰 수가 필요한데 {with_particle(repr(value), '이/가')} 왔습니다.",
         )
     return float(value)
 
@@ -388,7 +408,7 @@ def _refuse_other_suffix(path: str | os.PathLike[str]) -> None:
     if Path(path).suffix.lower() != ".safetensors":
         raise InputError(
             en=f"a training run is saved as .safetensors, got {Path(path).name!r}.",
-            ko=f"학습은 .safetensors로 저장하는데 {Path(path).name!r}이(가) 왔습니다.",
+            ko=f"학습은 .safetensors로 저장하는데 {with_particle(repr(Path(path).name), '이/가')} 왔습니다.",
         )
 
 

@@ -13,10 +13,11 @@ from typing import Any, TextIO
 import numpy as np
 
 from ...errors import InputError
+from ...words import with_particle
 from .sentences import Sentences
 from .task import NOT_ASKED, Asked, Batch, Settings, Sizes, Truths, is_held_out
 
-__all__ = ["Pairs", "of_pairs", "read_pairs"]
+__all__ = ["Pairs", "of_pairs", "read_pairs", "refuse_no_file"]
 
 LONGEST = 128  # words of an input
 LONGEST_LINE = 10_000  # characters
@@ -45,30 +46,55 @@ class Pairs(Sentences):
 def read_pairs(path: str | os.PathLike[str]) -> Pairs:
     """The task of a text file, ``input<TAB>target`` a line, UTF-8; empty lines are left out.
 
-    Errors: ``InputError`` with the line that does not fit; for a file that cannot be read; as for ``of_pairs``.
+    Errors: ``InputError`` with the line that does not fit; for a file that cannot be read, or has too many lines; as for
+    ``of_pairs``.
     """
     name = os.fspath(path)
+    refuse_no_file(name)
     try:
         with open(name, encoding="utf-8-sig") as file:
-            lines = {number: _parts(name, number, line) for number, line in _lines(file) if line.strip()}
+            lines = {number: _parts(name, number, line) for number, line in _lines(file, name) if line.strip()}
     except UnicodeDecodeError:
         raise InputError(
             en=f"cannot read {name}: it is not UTF-8 text. Save it as UTF-8.",
-            ko=f"{name}을(를) 읽을 수 없습니다: UTF-8 글이 아닙니다. UTF-8로 저장하십시오.",
+            ko=f"{with_particle(name, '을/를')} 읽을 수 없습니다: UTF-8 글이 아닙니다. UTF-8로 저장하십시오.",
         ) from None
     except OSError as error:
         en, ko = _NOT_READ.get(error.errno or 0, (str(error.strerror), str(error.strerror)))
-        raise InputError(en=f"cannot read {name}: {en}.", ko=f"{name}을(를) 읽을 수 없습니다: {ko}.") from None
+        raise InputError(
+            en=f"cannot read {name}: {en}.", ko=f"{with_particle(name, '을/를')} 읽을 수 없습니다: {ko}."
+        ) from None
     return _made(list(lines.values()), Path(name).stem, [("line", "행", number) for number in lines])
 
 
-def _lines(file: TextIO) -> Iterator[tuple[int, str]]:
-    """The lines with their numbers; of a line that is too long only so much that it is seen to be."""
+def refuse_no_file(name: str) -> None:
+    """Refuse a pipe or a device: nobody may ever write into the one, and the other may never end.
+
+    Errors: ``InputError`` for what is there but neither a file nor a folder.
+    """
+    path = Path(name)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(
+            en=f"cannot read {name}: it is a pipe or a device, not a file. Save its text as a file first.",
+            ko=f"{with_particle(name, '을/를')} 읽을 수 없습니다: 파일이 아니라 파이프나 장치입니다. 내용을 먼저 파일로 저장하십시오.",
+        )
+
+
+def _lines(file: TextIO, name: str) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers; of a line that is too long only so much that it is seen to be.
+
+    Errors: ``InputError`` for more than ``MOST_PAIRS`` lines.
+    """
     for number in range(1, MOST_PAIRS + 1):
         line = file.readline(LONGEST_LINE + 2)
         if not line:
             return
         yield number, line.rstrip("\n")
+    if file.readline(1):
+        raise InputError(
+            en=f"{name}: expects at most {MOST_PAIRS:,} lines. Leave some out; the small models here need far fewer.",
+            ko=f"{name}: {MOST_PAIRS:,}행까지만 쓸 수 있습니다. 일부를 빼십시오. 이곳의 작은 모델에는 훨씬 적어도 됩니다.",
+        )
 
 
 def _parts(name: str, number: int, line: str) -> tuple[str, str]:
@@ -99,7 +125,7 @@ def of_pairs(pairs: Iterable[Any], name: str) -> Pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not all(isinstance(text, str) for text in pair):
             raise InputError(
                 en=f"{name}, pair {len(read) + 1}: expects (input, target), two texts, got {pair!r:.200}.",
-                ko=f"{name}, {len(read) + 1}번째 쌍: 두 글 (입력, 답)이 필요한데 {pair!r:.200}이(가) 왔습니다.",
+                ko=f"{name}, {len(read) + 1}번째 쌍: 두 글 (입력, 답)이 필요한데 {with_particle(f'{pair!r:.200}', '이/가')} 왔습니다.",
             )
         read.append((pair[0], pair[1]))
     return _made(read, name, [("pair", "번째 쌍", number) for number in range(1, len(read) + 1)])
@@ -139,7 +165,7 @@ def _refuse_nothing_to_learn(rows: _Rows, name: str) -> None:
         (only,) = answers
         raise InputError(
             en=f"{name}: every target is {only!r}, so there is nothing to learn. Give at least two different ones.",
-            ko=f"{name}: 답이 모두 {only!r}(이)라서 배울 것이 없습니다. 서로 다른 답이 둘 이상 있어야 합니다.",
+            ko=f"{name}: 답이 모두 {with_particle(repr(only), '이라서/라서')} 배울 것이 없습니다. 서로 다른 답이 둘 이상 있어야 합니다.",
         )
 
 

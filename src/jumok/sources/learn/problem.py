@@ -47,7 +47,8 @@ class Known:
     """What is reached on the held-out sequences without a look at the tokens that decide.
 
     chance : accuracy of always giving the most frequent answer
-    alone : accuracy of the best answer from the asking token and its place alone, as learned from training sequences
+    alone : accuracy of the best answer from the asking token and its place alone, as learned from training sequences, or of
+        ``chance`` where that is more: it needs neither
     guess : accuracy of naming any of the symbols that the query may read; None where the answer is not always among them
     baselines : role → "distance", "place" or "even" → the mean weight on its keys of the best fixed distance, of the best
         fixed place, and of even weights
@@ -113,13 +114,13 @@ class _Sequences:
         return {f"layers.{at}.attention": module for at, module in enumerate(model.attentions)}
 
     def optimizer(self, model: SmallTransformer, learning_rate: float) -> torch.optim.Optimizer:
-        """AdamW. Neither W_Q and W_K nor norms decay: values and answers stay small, so that the weights must be sure."""
+        """AdamW. Only W_V and W_O decay: each value that is handed over costs something, so what can be read at once is."""
         groups: list[dict[str, Any]] = [
             {"params": [], "weight_decay": self.weight_decay},
             {"params": [], "weight_decay": 0.0},
         ]
         for name, w in model.named_parameters():
-            groups[w.ndim < 2 or ".w_q." in name or ".w_k." in name]["params"].append(w)
+            groups[".w_v." not in name and ".w_o." not in name]["params"].append(w)
         return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.98), fused=True)
 
     def loss(self, model: SmallTransformer, seed: int, step: int) -> Tensor:
@@ -135,7 +136,8 @@ class _Sequences:
         held, causal = self.held_out, self.task.causal
         baselines = {name: _baselines(marks, held.lengths, causal) for name, marks in held.roles.items()}
         seen = self.task.batch(np.random.default_rng(HELD_OUT_SEED), N_SEEN)
-        return Known(_chance(held), _alone(seen, held), _guess(held, causal), baselines)
+        chance = _chance(held)
+        return Known(chance, max(chance, _alone(seen, held)), _guess(held, causal), baselines)
 
     def measured(self, model: SmallTransformer, n: int, without: Sequence[tuple[int, int]] = ()) -> Measured:
         batch = self.held_out.take(slice(n))

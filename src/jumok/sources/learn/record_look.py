@@ -10,7 +10,7 @@ import torch
 from ... import nn as attention
 from ...errors import InputError
 from ...trace import Trace
-from ..capture.capturing import Captured
+from ..capture.capturing import Captured, not_read
 from .record_projections import LayerParts, Ran, flat, parts_of, running
 from .recording import Look, ModulesLook, SeenLayer, Watched
 
@@ -127,13 +127,10 @@ def _named(reading: Captured) -> list[tuple[str, Trace]]:
 def _refuse_none(reading: Captured) -> None:
     if len(reading):
         return
-    what = "; ".join(
-        [f"{one.module}: {one.why_en}" for one in reading.refused]
-        or [f"{one.module}: {one.what} ({one.why})" for one in reading.seen]
-    )
+    what, what_ko = not_read(reading)
     raise InputError(
         en=f"nothing attends in this model on the first probe, so there is nothing to record.{f' Seen: {what}' if what else ''}",
-        ko=f"첫 번째로 살펴볼 입력에서 이 모델은 어텐션을 쓰지 않습니다. 기록할 것이 없습니다.{f' 본 것: {what}' if what else ''}",
+        ko=f"첫 번째로 살펴볼 입력에서 이 모델은 어텐션을 쓰지 않습니다. 기록할 것이 없습니다.{f' 본 것: {what_ko}' if what_ko else ''}",
     )
 
 

@@ -10,6 +10,7 @@ import torch
 
 from ...errors import InputError
 from ...tokens import Token, as_tokens, token_index
+from ...words import with_particle
 from ..capture.asked import Asked, Side, Told, asked
 from ..capture.texts import tokens_of
 from .recording import SeenLayer, Watched
@@ -59,7 +60,7 @@ def _each(name: str, given: Any, n: int, several: bool) -> list[Any]:
     if not isinstance(given, (list, tuple)) or len(given) != n:
         raise InputError(
             en=f"{name} expects a list with one for each of the {n} probes (None for none), got {given!r}.",
-            ko=f"{name}에는 살펴볼 것 {n}개에 하나씩 넣은 목록이 필요한데(없으면 None) {given!r}이(가) 왔습니다.",
+            ko=f"{name}에는 살펴볼 것 {n}개에 하나씩 넣은 목록이 필요한데(없으면 None) {with_particle(repr(given), '이/가')} 왔습니다.",
         )
     return list(given)
 
@@ -68,7 +69,7 @@ def _watched(model: Any, probe: Any, tokenizer: Any, loss: Any) -> Watched:
     if loss is not None and not callable(loss):
         raise InputError(
             en=f"loss expects a function of the model's output that gives one number, got {loss!r}.",
-            ko=f"loss에는 모델의 출력을 받아 수 하나를 주는 함수가 필요한데 {loss!r}이(가) 왔습니다.",
+            ko=f"loss에는 모델의 출력을 받아 수 하나를 주는 함수가 필요한데 {with_particle(repr(loss), '이/가')} 왔습니다.",
         )
     given = _asked(model, probe, tokenizer)
     known = _known(given, tokenizer)
@@ -122,7 +123,7 @@ def _asked(model: Any, probe: Any, tokenizer: Any) -> Asked:
         en=f"a probe is a text, a tensor, a tuple of the model's arguments, its inputs by name, or a function that runs it, "
         f"got {type(probe).__name__}.",
         ko=f"살펴볼 것은 글, 텐서, 모델 인수의 튜플, 이름 붙인 입력, 모델을 실행하는 함수 가운데 하나여야 하는데 "
-        f"{type(probe).__name__}이(가) 왔습니다.",
+        f"{with_particle(type(probe).__name__, '이/가')} 왔습니다.",
     )
 
 
@@ -176,7 +177,7 @@ class _Run:
         if loss is not None and (not isinstance(loss, torch.Tensor) or loss.numel() != 1):
             raise InputError(
                 en=f"loss expects a function that gives one number as a tensor, it gave {type(loss).__name__}.",
-                ko=f"loss 함수는 수 하나를 텐서로 주어야 하는데 {type(loss).__name__}을(를) 주었습니다.",
+                ko=f"loss 함수는 수 하나를 텐서로 주어야 하는데 {with_particle(type(loss).__name__, '을/를')} 주었습니다.",
             )
         return loss if loss is not None and loss.requires_grad else None
 

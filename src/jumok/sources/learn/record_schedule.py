@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...errors import InputError
+from ...words import with_particle
 
 __all__ = ["Every", "Growing", "Listed", "Schedule", "schedule_of"]
 
@@ -38,6 +39,8 @@ class Listed:
 
 class Growing:
     """Each of the first ten steps, then gaps that grow with the steps made: 112 snapshots in 100,000 steps.
+
+    Of these a recording leaves out what would take too much of the training's time.
 
     >>> Growing().after(3), Growing().after(10), Growing().after(1000)
     (4, 11, 1100)
@@ -71,6 +74,6 @@ def _whole(value: Any, least: int, given: Any) -> int:
     if number < least:
         raise InputError(
             en=f"every expects how many steps lie between snapshots (1 or more), a list of steps from 0, or None, got {given!r}.",
-            ko=f"every에는 스냅샷 사이의 단계 수(1 이상), 0 이상인 단계의 목록, None 가운데 하나가 필요한데 {given!r}이(가) 왔습니다.",
+            ko=f"every에는 스냅샷 사이의 단계 수(1 이상), 0 이상인 단계의 목록, None 가운데 하나가 필요한데 {with_particle(repr(given), '이/가')} 왔습니다.",
         )
     return number

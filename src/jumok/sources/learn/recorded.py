@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import InputError, JumokError, MissingExtra, OutputError, TooLargeError
 from ...files import refuse_nameless
 from ...history import History
+from ...words import with_particle
 
 try:
     import torch
@@ -28,7 +29,7 @@ except ModuleNotFoundError as error:
 from . import callbacks
 from .record_look import look_at
 from .record_probes import Named, named, probes_of
-from .record_schedule import Schedule, schedule_of
+from .record_schedule import Growing, Schedule, schedule_of
 from .record_undisturbed import Undisturbed
 from .recording import Recorder
 
@@ -38,6 +39,8 @@ SAVE_EVERY_S = 5.0
 SAVING_SHARE = 0.05  # of the time, at most
 MOST_BYTES = 2**30
 LEAST_SNAPSHOTS = 8  # that have to fit
+MOST_SHARE = 0.08  # of the training's time, for snapshots when nobody said how often
+N_FREE = 20  # snapshots that are taken whatever they take: the steps at the start
 
 
 class Recorded:
@@ -69,6 +72,7 @@ class Recorded:
         self._planned: int | None = None
         self._n_planned, self._stride = 0, 1
         self._saved_at, self._save_took = -np.inf, 0.0
+        self._spent = _Spent()
         self.step_number = 0
         self.ended: JumokError | None = None
         self.time_s = 0.0
@@ -111,6 +115,7 @@ class Recorded:
             self._save()
         self._open = True
         self.time_s += time.perf_counter() - start
+        self._spent.begin()
 
     def end(self, whole: bool = True) -> None:
         """Take the last snapshot and stop. A with-block does this itself.
@@ -178,6 +183,8 @@ class Recorded:
         if self.ended is not None or not self._open or self._planned is None or self.step_number < self._planned:
             return
         self._planned = self._schedule.after(self.step_number)
+        if isinstance(self._schedule, Growing) and not self._spent.allows_another:
+            return
         self._n_planned += 1
         if self._n_planned % self._stride == 0:
             self._look()
@@ -187,7 +194,7 @@ class Recorded:
 
     def _look(self) -> None:
         """One snapshot; where that fails the recording ends, and the training goes on."""
-        with self._timed():
+        with self._timed(), self._spent.counted():
             try:
                 with self._undisturbed.running(gradients=True):
                     self._kept.take(self.step_number)
@@ -317,6 +324,35 @@ _FULL = (
 )
 
 
+class _Spent:
+    """The time that snapshots took after the first, beside that of the training."""
+
+    def __init__(self) -> None:
+        self._looks_s = self._last_s = 0.0
+        self._n_looks = 0
+
+    def begin(self) -> None:
+        """From now on the training takes its time."""
+        self._began = time.perf_counter()
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Around one snapshot."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._last_s = time.perf_counter() - start
+            self._looks_s += self._last_s
+            self._n_looks += 1
+
+    @property
+    def allows_another(self) -> bool:
+        """True at the start, and where one more snapshot like the last keeps all of them a small share of the training's time."""
+        training_s = time.perf_counter() - self._began - self._looks_s
+        return self._n_looks < N_FREE or self._looks_s + self._last_s <= MOST_SHARE * training_s
+
+
 class _Rounds:
     """Which optimizers move a model, and when each of them has stepped once: that is one step of the training."""
 
@@ -430,7 +466,7 @@ def _inner(model: Any) -> torch.nn.Module:
             return model
     raise InputError(
         en=f"record expects a torch.nn.Module, got {type(model).__name__}.",
-        ko=f"record에는 torch.nn.Module이 필요한데 {type(model).__name__}이(가) 왔습니다.",
+        ko=f"record에는 torch.nn.Module이 필요한데 {with_particle(type(model).__name__, '이/가')} 왔습니다.",
     )
 
 
@@ -438,7 +474,7 @@ def _bytes(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 1:
         raise InputError(
             en=f"most_bytes expects how many bytes the snapshots may take, got {value!r}.",
-            ko=f"most_bytes에는 스냅샷이 차지해도 되는 바이트 수가 필요한데 {value!r}이(가) 왔습니다.",
+            ko=f"most_bytes에는 스냅샷이 차지해도 되는 바이트 수가 필요한데 {with_particle(repr(value), '이/가')} 왔습니다.",
         )
     return int(value)
 
@@ -448,5 +484,5 @@ def _refuse_other_suffix(path: str | os.PathLike[str]) -> None:
     if Path(path).suffix.lower() != ".safetensors":
         raise InputError(
             en=f"a recording is saved as .safetensors, got {Path(path).name!r}.",
-            ko=f"기록은 .safetensors로 저장하는데 {Path(path).name!r}이(가) 왔습니다.",
+            ko=f"기록은 .safetensors로 저장하는데 {with_particle(repr(Path(path).name), '이/가')} 왔습니다.",
         )

@@ -66,38 +66,41 @@ def _batch(phrases: Sequence[Phrase], numbers: Mapping[str, int]) -> Batch:
 
 # pronouns -----------------------------------------------------------------------------------------
 
-ANIMALS = ("cat", "dog", "rabbit", "duck", "horse", "mouse")
-THINGS = ("mat", "rug", "sofa", "bed", "box", "chair")
+ANIMALS = ("cat", "dog", "rabbit", "duck", "horse", "mouse", "sheep", "goat")
+THINGS = ("mat", "sofa")
 RESTS = ("sat", "slept", "lay")
 FEELS = ("tired", "sleepy", "sick", "lazy", "exhausted")
-IS_LIKE = ("soft", "wide", "comfortable", "sturdy", "flat")
+IS_LIKE = ("soft", "warm", "wide", "comfortable", "flat")
 VERY = ("", "very")
-ANIMALS_KO = ("고양이", "강아지", "토끼", "오리", "생쥐", "여우")
-THINGS_KO = ("매트", "담요", "소파", "침대", "상자", "의자")
+ANIMALS_KO = ("고양이", "강아지", "토끼", "오리", "생쥐", "여우", "양", "염소")
+THINGS_KO = ("매트", "소파")
 RESTS_KO = ("앉았다", "잤다", "누웠다")
 FEELS_KO = ("피곤했다", "졸렸다", "아팠다", "지쳤다", "게을렀다")
-IS_LIKE_KO = ("푹신했다", "넓었다", "낡았다", "비쌌다", "납작했다")
+IS_LIKE_KO = ("푹신했다", "따뜻했다", "넓었다", "포근했다", "납작했다")
 VERY_KO = ("", "아주")
 
 
 def _pronouns_en() -> Iterator[Phrase]:
-    """the cat sat on the mat because it was tired → cat; also: on the mat sat …; because it was tired the cat …"""
-    for animal, thing, rests, likes, very in itertools.product(ANIMALS, THINGS, RESTS, (*FEELS, *IS_LIKE), VERY):
-        meant = animal if likes in FEELS else thing
-        clause, turned = ("the", animal, rests, "on", "the", thing), ("on", "the", thing, rests, "the", animal)
-        reason = _words("because", "it", "was", very, likes)
-        for tokens in ((*clause, *reason), (*turned, *reason), (*reason, *clause), (*reason, *turned)):
-            yield Phrase(tokens, tokens.index("it"), meant, (tokens.index(meant),), tokens.index(likes))
+    """the cat sat on the mat because it was tired → cat; also: on the mat sat …; because it was tired the cat …
+
+    An animal rests on a thing, or on another animal: then only its place tells which of the two is meant.
+    """
+    for animal, other, rests in itertools.product(ANIMALS, (*THINGS, *ANIMALS), RESTS):
+        for likes, very in itertools.product((*FEELS, *IS_LIKE) if animal != other else (), VERY):
+            meant = animal if likes in FEELS else other
+            clause, turned = ("the", animal, rests, "on", "the", other), ("on", "the", other, rests, "the", animal)
+            reason = _words("because", "it", "was", very, likes)
+            for tokens in ((*clause, *reason), (*turned, *reason), (*reason, *clause), (*reason, *turned)):
+                yield Phrase(tokens, tokens.index("it"), meant, (tokens.index(meant),), tokens.index(likes))
 
 
 def _pronouns_ko() -> Iterator[Phrase]:
     """고양이가 매트 위에 앉았다 . 그것은 피곤했다 → 고양이"""
-    likes_ko = (*FEELS_KO, *IS_LIKE_KO)
-    for animal, thing, rests, likes, very in itertools.product(ANIMALS_KO, THINGS_KO, RESTS_KO, likes_ko, VERY_KO):
+    for animal, other, rests in itertools.product(ANIMALS_KO, (*THINGS_KO, *ANIMALS_KO), RESTS_KO):
         who = with_particle(animal, "이/가")
-        meant, answer = (who, animal) if likes in FEELS_KO else (thing, thing)
-        for start in ((who, thing, "위에"), (thing, "위에", who)):
-            for when in ("", "어제"):
+        for likes, very in itertools.product((*FEELS_KO, *IS_LIKE_KO) if animal != other else (), VERY_KO):
+            meant, answer = (who, animal) if likes in FEELS_KO else (other, other)
+            for start, when in itertools.product(((who, other, "위에"), (other, "위에", who)), ("", "어제")):
                 tokens = _words(when, *start, rests, ".", "그것은", very, likes)
                 yield Phrase(tokens, tokens.index("그것은"), answer, (tokens.index(meant),), tokens.index(likes))
 
@@ -122,16 +125,17 @@ def pronoun() -> Sentences:
         name="pronoun",
         title={"en": "What does “it” mean?", "ko": "‘it’과 ‘그것은’은 무엇을 가리키는가?"},
         about={
-            "en": "An animal rests on a thing, because it was tired, or soft: at “it” the model must name the noun that is "
-            "meant. The word that decides stands elsewhere: one layer can read it, and the next one turn to the noun. One layer "
-            "alone can answer too, by adding up what all the words say, without turning to any.",
-            "ko": "동물이 물건 위에서 쉽니다. 그것은 피곤했거나 푹신했습니다. ‘it’, ‘그것은’ 자리에서 가리키는 명사를 맞혀야 합니다. "
-            "무엇인지 정해 주는 말은 다른 자리에 있습니다. 한 층이 그 말을 읽고 다음 층이 명사를 찾아갈 수 있습니다. 한 층만으로도 맞힐 수는 "
-            "있습니다. 어느 명사도 찾아가지 않고, 모든 낱말이 말해 주는 것을 더하면 됩니다.",
+            "en": "An animal rests on a thing or on another animal, because it was tired, or soft: at “it” the model must name "
+            "the noun that is meant. What decides stands in two places, at the adjective and at the nouns: one layer reads it, "
+            "and only the next one can turn to the noun. One layer alone gets about as far as the nouns themselves give it "
+            "away: a mat is not tired.",
+            "ko": "동물이 물건이나 다른 동물 위에서 쉽니다. 그것은 피곤했거나 푹신했습니다. ‘it’, ‘그것은’ 자리에서 가리키는 명사를 맞혀야 "
+            "합니다. 정해 주는 것이 두 곳, 형용사와 명사가 놓인 자리에 나뉘어 있어서 한 층이 그것을 읽어야 다음 층이 명사를 찾아갈 수 "
+            "있습니다. 한 층만으로는 명사 자체가 알려 주는 데까지만 맞힙니다. 매트는 피곤할 수 없으니까요.",
         },
         causal=False,
         sizes=Sizes(n_layers=2),
-        settings=Settings(steps=600, learning_rate=5e-3, weight_decay=0.3),
+        settings=Settings(steps=1000, weight_decay=1.0),
     )
 
 

@@ -39,7 +39,7 @@ class Settings:
     """How a task is trained unless something else is asked for.
 
     steps : updates;  batch : sequences an update;  learning_rate : Adam's step size
-    weight_decay : how much of themselves all weights but W_Q and W_K lose at an update, times the step size
+    weight_decay : how much of themselves W_V and W_O lose at an update, times the step size
     """
 
     steps: int = 600

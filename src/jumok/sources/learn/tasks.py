@@ -9,10 +9,11 @@ from typing import Any
 
 from ...errors import InputError
 from ...trace import unknown_name
+from ...words import with_particle
 from .. import example as examples
 from ..example import Example
 from .examples import WantedRows, of_example
-from .own import of_pairs, read_pairs
+from .own import of_pairs, read_pairs, refuse_no_file
 from .sentences import homonym, pronoun, subject_verb
 from .sequences import previous, repeat, sort
 from .task import SequenceTask
@@ -49,7 +50,7 @@ def task_of(task: Any) -> SequenceTask | WantedRows:
     if not isinstance(pairs, Iterable):
         raise InputError(
             en=f"a task is a name ({', '.join(NAMES)}), a file, an Example, or pairs of texts; got {type(pairs).__name__}.",
-            ko=f"과제로는 이름({', '.join(NAMES)}), 파일, Example, 글의 쌍을 쓸 수 있는데 {type(pairs).__name__}이(가) 왔습니다.",
+            ko=f"과제로는 이름({', '.join(NAMES)}), 파일, Example, 글의 쌍을 쓸 수 있는데 {with_particle(type(pairs).__name__, '이/가')} 왔습니다.",
         )
     return of_pairs(pairs, getattr(task, "__name__", "own"))
 
@@ -73,5 +74,6 @@ def _named(name: str) -> SequenceTask | WantedRows:
     if suffix in (".tsv", ".txt"):
         return read_pairs(name)
     if suffix in (".yaml", ".yml"):
+        refuse_no_file(name)
         return of_example(examples.load(name))
     raise unknown_name("task", "과제", name, (*NAMES, "my.tsv", "my.yaml"))

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...history import History
+from ...words import with_particle
 from .problem import Measured, Problem
 from .recording import Recorder
 
@@ -27,7 +28,11 @@ LARGEST_GRADIENT = 1.0  # norm of all gradients together; longer ones are shorte
 
 @dataclass(frozen=True)
 class Progress:
-    """What is said on the way: updates made, how many there will be, the loss, held-out accuracy at the last snapshot."""
+    """What is said on the way.
+
+    step, steps : updates made, and how many there will be;  loss : of the last update's batch, before that update
+    accuracy : held out, at the last snapshot
+    """
 
     step: int
     steps: int
@@ -116,7 +121,7 @@ class Training:
         norms = torch.stack(torch._foreach_norm([w.grad for w in self._moved]))
         whole = float(norms.norm())
         if not math.isfinite(whole):
-            raise _not_finite(self.step + 1, whole, self.learning_rate)
+            raise _not_finite(self.step, whole, self.learning_rate)
         if self._is_adam:
             self._shorten(whole)
         self._move(value, norms)
@@ -169,7 +174,7 @@ class Training:
 
     def _gone_wrong(self, value: float) -> InputError:
         """What is said where the weights give no finite loss, after the update that led to them is undone."""
-        step = self.step + 1
+        step = self.step
         if self.step > 0:
             self._undo(self.step - 1)
         return _not_finite(step, value, self.learning_rate)
@@ -209,7 +214,7 @@ class Training:
                 raise InputError(
                     en=f"the saved run has no {name} of shape {tuple(tensor.shape)}: it is of another model. "
                     f"Start anew in another file.",
-                    ko=f"저장된 학습에 모양 {tuple(tensor.shape)}인 {name}이(가) 없습니다. 다른 모델의 것입니다. 다른 파일에 새로 "
+                    ko=f"저장된 학습에 모양 {tuple(tensor.shape)}인 {with_particle(name, '이/가')} 없습니다. 다른 모델의 것입니다. 다른 파일에 새로 "
                     f"시작하십시오.",
                 )
             with torch.no_grad():
@@ -257,6 +262,6 @@ def _not_finite(step: int, value: float, learning_rate: float) -> InputError:
     return InputError(
         en=f"the loss or its gradient is {value} at step {step}, so training stopped; the last state whose loss was a number "
         f"is kept. Try a smaller learning_rate than {learning_rate:g}.",
-        ko=f"{step}단계에서 손실이나 기울기가 {value}이(가) 되어 학습을 멈췄습니다. 손실이 수였던 마지막 상태는 남아 있습니다. "
+        ko=f"{step}단계에서 손실이나 기울기가 {with_particle(str(value), '이/가')} 되어 학습을 멈췄습니다. 손실이 수였던 마지막 상태는 남아 있습니다. "
         f"learning_rate를 {learning_rate:g}보다 작게 해 보십시오.",
     )

@@ -1,0 +1,208 @@
+"""The fast way on NumPy: flash attention by blocked matrix products, in place, several tiles of rows at a time.
+
+What remains is two products and one exp a score. The maximum of a row, which the online softmax takes off every score (Milakov
+and Gimelshein 2018; Dao et al. 2022, algorithm 1), is there against overflow only: any other number gives the same weights. So
+0 is taken off until a row's sum grows too large or too small for that; only then is its maximum looked for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..memory import n_processors
+from ..path.parts import counted
+from ..path.products import ceiling, largest
+from .asked import Asked
+from .flash import farthest
+from .spans import band, stretch
+
+__all__ = ["flash", "n_threads", "one_thread_a_product"]
+
+WIDTH = 2  # keys for each query of a tile
+FILLING = (
+    64,
+    384,
+    512,
+)  # rows, depth and columns of a product that fills the buffer in which OpenBLAS packs, see _filled
+WORTH_FILLING = 2**20  # scores: below that it would not pay
+LEAST, MOST = 2.0**-40, 2.0**40  # of a row's Σ exp: weights far smaller than the sum still have all their digits
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.floating]
+
+
+def n_threads(asked: Asked) -> int:
+    """How many tiles are worked on at once: one for each processor where NumPy's own threads can be held back, else one."""
+    if _openblas() is None:
+        return 1
+    return min(n_processors(), max(1, asked.n_queries * asked.n_keys // 2**16))
+
+
+@cache
+def _openblas() -> tuple[Any, Any] | None:
+    """(threads in use, set them) of the OpenBLAS that NumPy's wheels bring; None where NumPy has another."""
+    home = Path(np.__file__).parent
+    for folder in (home.parent / "numpy.libs", home / ".dylibs"):
+        for file in folder.glob("*openblas*"):
+            library = ctypes.CDLL(str(file))  # loaded already: the same one
+            for name in (
+                "scipy_openblas_{}_num_threads64_",
+                "scipy_openblas_{}_num_threads",
+                "openblas_{}_num_threads",
+            ):
+                if hasattr(library, name.format("set")):
+                    return getattr(library, name.format("get")), getattr(library, name.format("set"))
+    return None
+
+
+@contextmanager
+def one_thread_a_product() -> Iterator[None]:
+    """While tiles are worked on side by side, each product takes one thread: threads of threads wait for one another."""
+    found = _openblas()
+    if found is None:
+        yield
+        return
+    get, put = found
+    before = get()
+    put(1)
+    try:
+        yield
+    finally:
+        put(before)
+
+
+def flash(asked: Asked, tile: int) -> tuple[Floats, Floats]:
+    """(mixed, lse). One task is one head and one tile of its queries; it writes its own rows of the result."""
+    q, k, v = (a.reshape(-1, *a.shape[-2:]) for a in (asked.q, asked.k, asked.v))
+    mixed, lse = np.empty((*q.shape[:2], v.shape[-1]), v.dtype), np.empty(q.shape[:2], q.dtype)
+    group, n_heads = len(q) // len(k), asked.q.shape[-3]
+    scale, most = q.dtype.type(asked.rule.scale_for(q.shape[-1])), _most(v)
+    v = np.concat([v, np.ones_like(v[..., :1])], axis=-1)  # the product with the values then sums the weights too
+    own = threading.local()  # each thread's scratch: fresh memory for every tile would cost a fault a page
+
+    def begin() -> None:
+        own.scores = np.empty(min(tile, asked.n_queries) * min(WIDTH * tile, asked.n_keys), q.dtype)
+
+    def rows(task: tuple[int, range]) -> None:
+        head, queries = task
+        part = slice(queries.start, queries.stop)
+        sink = None if asked.sink is None else asked.sink[head % n_heads]
+        state = _Rows(q[head, part] * scale, v.shape[-1], most, sink)
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is seen, and its tile folded in again
+            for keys in _tiles(asked, queries, tile):
+                allowed = _allowed(asked, queries, keys)
+                if allowed is None or allowed.any():
+                    state.fold(k[head // group, keys], v[head // group, keys], allowed, own.scores)
+        mixed[head, part], lse[head, part] = state.finished()
+
+    n = n_threads(asked)
+    with one_thread_a_product(), ThreadPoolExecutor(n, initializer=begin) as pool:
+        if asked.n_queries * asked.n_keys >= WORTH_FILLING:
+            _filled(n)
+        list(pool.map(rows, product(range(len(q)), counted(asked.n_queries, tile))))
+    return mixed.reshape(*asked.q.shape[:-1], mixed.shape[-1]), lse.reshape(asked.q.shape[:-1])
+
+
+@cache
+def _filled(n: int) -> None:
+    """Fill the buffers of n products that are under way at the same time, once a process, in a millisecond or two.
+
+    Until a product of some size has written there, small ones take more than twice as long (OpenBLAS on Zen, measured; it may
+    be that what it fetches ahead lies on pages that nobody has touched).
+    """
+    together = threading.Barrier(n)
+    rows, depth, columns = FILLING
+    a, b = np.ones((rows, depth), np.float32), np.ones((depth, columns), np.float32)
+
+    def fill() -> None:
+        together.wait()  # each takes a buffer of its own only while the others have theirs
+        for _ in range(2):
+            a @ b
+
+    threads = [threading.Thread(target=fill) for _ in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+class _Rows:
+    """Some queries of one head, and what is known of them after some keys, as ``flash.Folded`` is.
+
+    top : (query, 1) taken off every score: 0, or the sink, or the largest score that was there when 0 would not do
+    sums : (query, d_value + 1) Σ exp(score − top) · value and, last, Σ exp(score − top): the total
+    most : a larger total might not fit
+    """
+
+    def __init__(self, q: Floats, width: int, most: float, sink: float | None) -> None:
+        self.q, self.most = q, most
+        self.top = np.full((len(q), 1), 0 if sink is None else sink, q.dtype)
+        self.sums = np.zeros((len(q), width), q.dtype)
+        self.sums[:, -1] = 0 if sink is None else 1
+
+    def fold(self, k: Floats, v: Floats, allowed: Bools | None, scratch: Floats) -> None:
+        """The same after some keys more. allowed : None where every query may read every one of them"""
+        scores = scratch[: len(self.q) * len(k)].reshape(len(self.q), len(k))
+        sums = self.sums + self._exp(k, allowed, scores) @ v
+        if not LEAST <= sums[:, -1].min() <= sums[:, -1].max() <= self.most:
+            self._raise_top(self._scores(k, allowed, scores).max(-1, keepdims=True))
+            sums = self.sums + self._exp(k, allowed, scores) @ v
+        self.sums = sums
+
+    def _exp(self, k: Floats, allowed: Bools | None, scores: Floats) -> Floats:
+        self._scores(k, allowed, scores)
+        if self.top.any():
+            scores -= self.top
+        return np.exp(scores, out=scores)
+
+    def _scores(self, k: Floats, allowed: Bools | None, scores: Floats) -> Floats:
+        np.matmul(self.q, k.T, out=scores)
+        if allowed is not None:
+            np.copyto(scores, -farthest(scores), where=~allowed)
+        return scores
+
+    def _raise_top(self, highest: Floats) -> None:
+        """To the largest score so far; a row that has read nothing yet may also go down to it, or wait."""
+        first = np.where(highest == -farthest(highest), self.top, highest)
+        top = np.where(self.sums[:, -1:] == 0, first, np.maximum(self.top, highest))
+        self.sums *= np.exp(np.minimum(self.top - top, 0))
+        self.top = top
+
+    def finished(self) -> tuple[Floats, Floats]:
+        """(mixed, lse) after the last key; a row that read nothing is all 0."""
+        total = self.sums[:, -1]
+        nothing = total == 0
+        lse = np.where(nothing, -np.inf, self.top[:, 0] + np.log(np.where(nothing, 1, total)))
+        return self.sums[:, :-1] / np.where(nothing, np.inf, total)[:, None], lse
+
+
+def _most(v: Floats) -> float:
+    """No total · value is too large under this. With the maximum taken off, a total is n at most, and n · value fits."""
+    size = largest(v)
+    return min(MOST, ceiling(v) / size) if size else MOST
+
+
+def _tiles(asked: Asked, queries: range, tile: int) -> Iterator[slice]:
+    """The keys that some neighbouring queries may read, as far as the rule itself tells, in tiles."""
+    reach = stretch(asked.rule.allowed, queries[0], queries[-1], asked.n_keys)
+    return (slice(reach.start + keys.start, reach.start + keys.stop) for keys in counted(len(reach), WIDTH * tile))
+
+
+def _allowed(asked: Asked, queries: range, keys: slice) -> Bools | None:
+    """Who may read whom in a tile; None where the rule itself tells that all may read all."""
+    told = band(asked.rule.allowed)
+    if told is not None and told[0] <= keys.start - queries[-1] and keys.stop - 1 - queries[0] <= told[1]:
+        return None
+    allowed: Bools = asked.rule.allowed.block(asked.positions(queries), asked.positions(range(keys.start, keys.stop)))
+    return allowed
