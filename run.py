@@ -4,6 +4,8 @@
 The first run makes a private virtual environment, ``.venv``, and installs jumok with its command line
 there. Later runs only look whether anything it was made from has changed: pyproject.toml, this
 Python, the place of this folder. All words about setting up go to stderr; stdout is jumok's alone.
+
+``python3 run.py --with learn,models`` brings extras of pyproject.toml besides (PyTorch and so on), from then on.
 """
 
 import sys
@@ -25,6 +27,8 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent
+EXTRAS = ("cli", "design", "picture", "serve")
+WITH = "with.txt"  # in the environment's folder: extras that were asked for besides
 MARKER = "made-by-jumok.txt"  # what an environment was made from, word for word; empty while it is being made
 ASTRAY = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER")  # where pip must not be led
 NO_NETWORK = re.compile(
@@ -45,12 +49,45 @@ class Trouble(Exception):
 def main(arguments: Sequence[str]) -> int:
     """Run jumok with these arguments; its exit code."""
     try:
-        python = environment(".venv", "cli,design,picture", takes=("under a minute", "1분 이내"))
+        more, arguments = _more(arguments)
+    except Trouble as trouble:
+        say(trouble.en, trouble.ko)
+        return 2
+    takes = ("some minutes", "몇 분") if more else ("about a minute", "1분쯤")
+    try:
+        python = environment(".venv", ",".join((*EXTRAS, *more)), takes=takes)
+        if more:
+            _write(ROOT / ".venv" / WITH, ",".join(more))
     except Trouble as trouble:
         say(trouble.en, trouble.ko)
         return 1
     os.environ.setdefault("JUMOK_CALLED", "python3 run.py")  # how to call it, for what it says to try next
     return become([str(python), "-P", "-m", "jumok", *arguments])
+
+
+def _more(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
+    """(extras besides the usual, of now and of before; the arguments without --with). Errors: ``Trouble``."""
+    kept = [name for name in _read(ROOT / ".venv" / WITH).split(",") if name]
+    asked = []
+    if arguments and (arguments[0] == "--with" or arguments[0].startswith("--with=")):
+        _, joined, value = arguments[0].partition("=")
+        if not joined:
+            value, arguments = "".join(arguments[1:2]), arguments[1:]
+        arguments = arguments[1:]
+        asked = [name.strip() for name in value.split(",")]
+        known = sorted(_extras() - {"test"})
+        if not set(asked) <= set(known):
+            raise Trouble(
+                f"--with expects some of {', '.join(known)}, separated by commas; got {value!r}.",
+                f"--with에는 {', '.join(known)} 가운데 몇을 쉼표로 이어 쓰는데 {value!r}이(가) 왔습니다.",
+            )
+    return [name for name in dict.fromkeys((*kept, *asked)) if name not in EXTRAS], arguments
+
+
+def _extras() -> set[str]:
+    import tomllib
+
+    return set(tomllib.loads(_read(ROOT / "pyproject.toml"))["project"]["optional-dependencies"])
 
 
 def environment(folder_name: str, extra: str, constraints: str = "", takes: tuple[str, str] = ("", "")) -> Path:

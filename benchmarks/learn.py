@@ -72,6 +72,8 @@ def _verdict(name: str, learned: Any, seconds: float) -> str:
     if name == "repeat, one layer":
         over = learned.accuracy - emerged["guess"]
         return f"guessing {emerged['guess']:.3f}" + ("" if over < NEAR_GUESSING else ": MISSED")
+    if name == "pronoun, one layer":
+        return "" if learned.accuracy < LEAST else "MISSED: one layer does it too"
     short = learned.loss >= MOST_KL if name == "student" else learned.accuracy < LEAST
     missed = [said for said, true in (("accuracy", short), ("time", seconds > MOST_S)) if true]
     return "MISSED: " + ", ".join(missed) if missed else ""
