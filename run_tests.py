@@ -25,6 +25,7 @@ WORKERS = max(2, os.cpu_count() or 2)  # a file of tests to each at a time; two 
 
 def main(arguments: Sequence[str]) -> int:
     """Run every check, or pytest alone with these arguments; 0 when all pass."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each of a thousand processes would compile jumok anew
     try:
         install_missing_venv()
         python = environment(".venv-test", "test", "constraints.txt", takes=("a few minutes", "몇 분"))

@@ -1,7 +1,8 @@
 """How long jumok takes to start, beside NumPy alone: ``python benchmarks/start_up.py``.
 
 Every round starts each command once in a fresh process and compares it with that round's NumPy, so that a
-busy spell hits all of them alike; the ratio is the median over the rounds. With ``--check`` few rounds are
+busy spell hits all of them alike; the ratio is the median over the rounds. All keep their bytecode, as
+whatever pip has installed does, in a folder that the round before fills. With ``--check`` few rounds are
 run, and a missed target is measured up to three times.
 """
 
@@ -9,6 +10,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 BASE = "import numpy"
@@ -34,12 +36,14 @@ def main(arguments: list[str]) -> int:
 def measured(rounds: int) -> dict[str, list[float]]:
     """Each command's wall-clock seconds, round by round; one round before does not count."""
     times_s: dict[str, list[float]] = {name: [] for name in COMMANDS}
-    for n in range(rounds + 1):
-        for name, command in COMMANDS.items():
-            start = time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=os.environ | {"PYTHONSAFEPATH": "1"})
-            if n:
-                times_s[name].append(time.perf_counter() - start)
+    with tempfile.TemporaryDirectory() as bytecode:
+        variables = os.environ | {"PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
+        for n in range(rounds + 1):
+            for name, command in COMMANDS.items():
+                start = time.perf_counter()
+                subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=variables)
+                if n:
+                    times_s[name].append(time.perf_counter() - start)
     return times_s
 
 

@@ -31,6 +31,13 @@ def panel(page: Page) -> Locator:
     return page.locator("details.cuts")
 
 
+def commands(page: Page) -> list[str]:
+    """What the opened panel tells to run: in Python, on the command line."""
+    panel(page).locator("summary").click()
+    panel(page).locator("code").first.wait_for()  # the browser tells of the opening later
+    return panel(page).locator("code").all_inner_texts()
+
+
 def saved(reading: Any, path: Path, cuts: Any = None, lang: str = "en") -> Path:
     return jumok.draw(reading, lang=lang).save(path / "cut.html", cuts=cuts)
 
@@ -135,8 +142,7 @@ def test_every_view_shows_it_and_follows_what_is_chosen(
 def test_where_none_is_it_says_how_and_that_works(reading: Any, page_of: Callable, tmp_path: Path) -> None:
     page = page_of(saved(reading, tmp_path), "view=heads&layer=1&head=3&query=4&key=2")
     expect(panel(page)).not_to_have_attribute("open", "")
-    panel(page).locator("summary").click()
-    python, command = panel(page).locator("code").all_inner_texts()
+    python, command = commands(page)
     assert command == 'jumok capture … --cut "1.3:#4>#2" -o page.html'
     path = tmp_path / "page.html"
     call = ast.unparse(ast.parse(python)).replace("'page.html'", repr(str(path)))
@@ -152,8 +158,7 @@ def test_where_only_some_layers_were_kept_it_says_their_own_numbers(
         dataclasses.replace(one, source=dataclasses.replace(one.source, layer=4 + at)) for at, one in enumerate(reading)
     ]
     page = page_of(saved(jumok.Reading(tuple(kept)), tmp_path), "view=heads&layer=1&head=3&query=4&key=2")
-    panel(page).locator("summary").click()
-    python, command = panel(page).locator("code").all_inner_texts()
+    python, command = commands(page)
     assert "reading.cut(5, 3, 4, 2)" in python
     assert '"5.3:#4>#2"' in command
 
@@ -162,6 +167,7 @@ def test_of_many_heads_the_page_explains_the_chosen_one(page_of: Callable, tmp_p
     reading = encoder(heads=8)
     page = page_of(saved(reading, tmp_path), "view=stages&layer=1&head=2&query=3&lang=en")
     page.locator("details.whole > summary").click()
+    page.locator("details.whole h3").first.wait_for()  # the browser tells of the opening later
     titles = page.locator("details.whole h3").all_inner_texts()
     told = jumok.explain(reading[1], 3, head=2)
     assert titles == [section.title for section in told.sections()]

@@ -670,6 +670,7 @@ def test_hostile_tokens_stay_text(page_of, hostile):
         stages.cell("weights", 3, 5).focus()
         assert stages.page.evaluate(CUT) == []
     stages.page.locator("details.whole > summary").click()
+    stages.page.locator("details.whole h3").first.wait_for()  # the browser tells of the opening later
     assert stages.page.locator("main img").count() == 0
     assert stages.names("weights", "row")[0] == HOSTILE[0]
     assert "\\u202e" in stages.names("weights", "row")[1]
