@@ -826,7 +826,7 @@ REFUSED = {
     "an unknown example": (["attend", "studnet"], "unknown example 'studnet'. Did you mean 'student'?", "알 수 없는 예제 'studnet'"),
     "a missing file": (["attend", "none.yaml"], "none.yaml: there is no such file", "그런 파일이 없습니다"),
     "a missing saved file": (["attend", "none.safetensors"], "none.safetensors: there is no such file", "그런 파일이 없습니다"),
-    "a folder": (["attend", "."], "it cannot be read (Is a directory)", "읽을 수 없습니다"),
+    "a folder": (["attend", "."], "it cannot be read: it is a folder", "읽을 수 없습니다: 폴더입니다"),
     "a wrong file": (["attend", "wrong.yaml"], "wrong.yaml, line 2, column 9: tokens expects a list", "wrong.yaml 2행 9열: "),
     "a binary file": (["attend", "binary.yaml"], "it is a binary file, not text", "이진 파일"),
     "a CP949 file": (["explain", "cp949.yaml"], "it is saved as CP949 (EUC-KR)", "CP949 (EUC-KR) 인코딩"),
@@ -1121,7 +1121,7 @@ def test_a_full_disk_is_told(arguments):
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*JUMOK, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 2
-    assert done.stderr.decode() == "jumok: cannot write the output: No space left on device\n"
+    assert done.stderr.decode() == "jumok: cannot write the output: no room is left on the disk\n"
 
 
 def test_an_interruption_ends_quietly():

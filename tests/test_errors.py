@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import errno
+import os
 import pickle
 import re
 from collections.abc import Iterator
@@ -28,7 +30,7 @@ from jumok.errors import (
 
 SRC = Path(errors.__file__).parent
 WORDS = {"en": "expected a number", "ko": "숫자가 필요합니다"}
-KINDS = [getattr(errors, name) for name in errors.__all__]
+KINDS = [found for found in (getattr(errors, name) for name in errors.__all__) if isinstance(found, type)]
 NAMES = {kind.__name__ for kind in KINDS} - {"MissingExtra"}  # it writes its own message
 
 ALL = [
@@ -69,6 +71,31 @@ def test_python_knows_what_they_are() -> None:
     inputs = (ShapeError, UnknownName, ExampleError, SavedFileError, OverflowRefused, TooLargeError)
     assert all(issubclass(kind, InputError) for kind in inputs)
     assert issubclass(errors.NoLayer, (InputError, IndexError))
+
+
+@pytest.mark.parametrize("number", sorted(errors._REASONS))
+def test_what_the_system_says_is_told_in_both_languages(number: int) -> None:
+    en, ko = errors.system_reason(OSError(number, os.strerror(number)))
+    assert re.search("[가-힣]", ko)
+    assert not re.search("[가-힣]", en)
+    assert not {en[-1], ko[-1]} & set(".!")  # the sentence around it ends with one
+
+
+def test_what_nobody_foresaw_keeps_the_systems_words() -> None:
+    for error in (OSError(errno.EXDEV, os.strerror(errno.EXDEV)), ValueError("Invalid cross-device link")):
+        assert errors.system_reason(error) == ("Invalid cross-device link", "Invalid cross-device link")
+    with pytest.raises(UnicodeDecodeError) as not_text:
+        b"\xff".decode()
+    assert errors.system_reason(not_text.value)[1] == "UTF-8 글이 아닙니다"
+
+
+def test_no_refusal_ends_in_the_systems_english() -> None:
+    read = [
+        path
+        for path in SRC.rglob("*.py")
+        if re.search(r"\.strerror\b(?!\()|[\"']strerror[\"']", path.read_text("utf-8"))
+    ]
+    assert [path.name for path in read] == ["errors.py"]
 
 
 def test_the_drawing_shows_the_tree() -> None:

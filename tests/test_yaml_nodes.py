@@ -279,11 +279,11 @@ def test_a_missing_file_is_told(tmp_path):
 
 
 def test_a_folder_is_told(tmp_path):
-    refusal(lambda: read_text(str(tmp_path)), None, None, "it cannot be read (Is a directory)")
+    refusal(lambda: read_text(str(tmp_path)), None, None, "it cannot be read: it is a folder")
 
 
 def test_a_name_that_no_file_can_have_is_told():
-    refusal(lambda: read_text("a\0.yaml"), None, None, r"'a\x00.yaml': it cannot be read (embedded null byte)")
+    refusal(lambda: read_text("a\0.yaml"), None, None, r"'a\x00.yaml': it cannot be read: embedded null byte")
 
 
 def test_a_file_of_100_megabytes_is_refused_at_once(tmp_path):

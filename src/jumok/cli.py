@@ -22,7 +22,7 @@ import click
 import rich  # noqa: F401 (missing here, before anything is printed, rather than half-way)
 
 from . import __version__
-from .errors import InputError, JumokError, OutputError
+from .errors import InputError, JumokError, OutputError, system_reason
 from .files import refuse_nameless, write_whole
 from .words import LANGS, language, preferred_language, shown
 
@@ -61,7 +61,8 @@ def run(arguments: Sequence[str]) -> int:
         raise
     except OSError as error:
         _silence_stdout()
-        return _refused(f"{_('no_output', lang)}: {error.strerror or error}")
+        en, ko = system_reason(error)
+        return _refused(f"{_('no_output', lang)}: {ko if lang == 'ko' else en}")
     return code if isinstance(code, int) else 0  # click hands on the code of an Exit
 
 

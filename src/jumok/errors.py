@@ -20,6 +20,7 @@ came, and what to try.
 
 from __future__ import annotations
 
+import errno
 import os
 
 __all__ = [
@@ -34,7 +35,46 @@ __all__ = [
     "SavedFileError",
     "ShapeError",
     "TooLargeError",
+    "system_reason",
 ]
+
+_REASONS = {
+    errno.EACCES: ("permission denied", "권한이 없습니다"),
+    errno.EADDRINUSE: ("another program uses it already", "다른 프로그램이 이미 쓰고 있습니다"),
+    errno.EADDRNOTAVAIL: ("this machine has no such address", "이 컴퓨터의 주소가 아닙니다"),
+    errno.EDQUOT: ("no room is left that you may use", "쓸 수 있는 공간을 다 썼습니다"),
+    errno.EEXIST: ("something of that name is there already", "같은 이름이 이미 있습니다"),
+    errno.EFBIG: ("it would be larger than a file may be", "파일이 가질 수 있는 크기를 넘습니다"),
+    errno.EINVAL: ("the system does not take it", "시스템이 받지 않습니다"),
+    errno.EIO: ("the disk could not be read or written", "디스크를 읽거나 쓰지 못했습니다"),
+    errno.EISDIR: ("it is a folder", "폴더입니다"),
+    errno.ELOOP: ("its links lead round in a circle", "링크가 돌고 돕니다"),
+    errno.EMFILE: ("too many files are open", "열려 있는 파일이 너무 많습니다"),
+    errno.ENAMETOOLONG: ("the name is too long", "이름이 너무 깁니다"),
+    errno.ENOENT: ("there is no such file or folder", "그런 파일이나 폴더가 없습니다"),
+    errno.ENOMEM: ("there is not enough memory", "메모리가 모자랍니다"),
+    errno.ENOSPC: ("no room is left on the disk", "디스크에 남은 공간이 없습니다"),
+    errno.ENOTDIR: ("a part of the path is a file, not a folder", "경로의 일부가 폴더가 아니라 파일입니다"),
+    errno.EPERM: ("the system does not allow it", "시스템이 허락하지 않습니다"),
+    errno.EROFS: ("the disk can only be read", "읽기 전용 디스크입니다"),
+}
+
+
+def system_reason(error: BaseException) -> tuple[str, str]:
+    """Why the system did not do what was wanted, in English and in Korean, without a full stop.
+
+    What it says in words of its own, which are English, is the last resort.
+
+    >>> system_reason(FileNotFoundError(errno.ENOENT, "No such file or directory"))
+    ('there is no such file or folder', '그런 파일이나 폴더가 없습니다')
+    """
+    number = getattr(error, "errno", None)
+    if number in _REASONS:
+        return _REASONS[number]
+    if isinstance(error, UnicodeError):
+        return "it is not UTF-8 text", "UTF-8 글이 아닙니다"
+    said = str(getattr(error, "strerror", None) or error)
+    return said, said
 
 
 class JumokError(Exception):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .errors import JumokError, OutputError
+from .errors import JumokError, OutputError, system_reason
 
 __all__ = ["is_file", "packaged_readings", "refuse_nameless", "refuse_unwritable", "write_whole"]
 
@@ -126,8 +126,8 @@ def _reason(error: OSError | ValueError) -> tuple[str, str]:
     """Why it cannot be written and what to try, in English and Korean."""
     if isinstance(error, OSError) and error.errno in _REASONS:
         return _REASONS[error.errno]
-    said = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return f"{said}. Try another path", f"{said}. 다른 경로를 쓰십시오"
+    en, ko = system_reason(error)
+    return f"{en}. Try another path", f"{ko}. 다른 경로를 쓰십시오"
 
 
 def _replace(target: Path, write: Callable[[str], object]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import ExampleError
+from .errors import ExampleError, system_reason
 
 __all__ = ["Map", "Node", "Scalar", "Seq", "brief", "parse", "read_text", "refused"]
 
@@ -74,8 +74,8 @@ def read_text(path: str) -> str:
     except FileNotFoundError:
         raise _whole(path, "there is no such file", "그런 파일이 없습니다") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _whole(path, f"it cannot be read ({reason})", f"읽을 수 없습니다({reason})") from None
+        en, ko = system_reason(error)
+        raise _whole(path, f"it cannot be read: {en}", f"읽을 수 없습니다: {ko}") from None
     if len(data) > MOST_BYTES:
         raise _too_large(path)
     return _decoded(path, data)

@@ -15,6 +15,7 @@ import jumok
 import readings
 from jumok import Reading, Trace
 from jumok.picture import page as pages
+from jumok.picture.packed import pack
 from jumok.words import number, percent
 from page_clock import rest
 
@@ -316,6 +317,18 @@ def test_numbers_stand_in_the_cells_of_a_small_head(made, page_of, pixels):
     across = [(3 + step / 40) / 5 for step in range(1, 40)]
     colours = {tuple(one) for one in pixels(page, ".plot canvas", [(x, 2.5 / 5) for x in across])}
     assert len(colours) > 3  # a number in ink on the colour of 0.55
+
+
+def test_numbers_from_some_rows_say_so_and_the_rows_themselves_are_whole(made, page_of, tmp_path):
+    record, whole = made["long"]
+    some = pack(record, storage="int16", cells=2 * 3 * 512 * 512 // 8)
+    page = page_of(pages.write(tmp_path / "some.html", some), "view=heads&layer=1&head=2&query=300")
+    expect(page.locator(".all-heads")).to_contain_text("64 evenly spaced rows stand for all")
+    told = [cell.inner_text().split()[-1] for cell in page.locator("table.top-keys tbody tr td:last-child").all()[:5]]
+    expected = sorted(weights(record, 1, 2, 300), reverse=True)[: len(told)]
+    assert [float(one.rstrip("%")) / 100 for one in told] == pytest.approx(expected, abs=1e-3)
+    page = page_of(whole, "view=heads")
+    expect(page.locator(".all-heads")).not_to_contain_text("evenly spaced")
 
 
 def test_a_layer_that_is_on_its_way_lets_the_thumbnails_stand(made, page_of, tmp_path):

@@ -202,6 +202,20 @@ def test_a_text_is_read_by_the_model_whatever_is_in_it(visit: Visit) -> None:
     page.wait_for_selector("#jumok-page [data-ready]")
 
 
+def test_a_text_that_the_model_cannot_read_can_be_shortened_where_it_is_refused(visit: Visit) -> None:
+    page = visit("/")
+    form = card(page, "Type a text")
+    form.get_by_label("Text").fill("the cat sat on the mat . " * 20)
+    form.get_by_role("button").click()
+    page.wait_for_selector(".job-standing[data-state='failed']")
+    again = page.get_by_label("Text")
+    expect(again).to_have_value("the cat sat on the mat . " * 20)
+    again.fill("the cat sat")
+    page.get_by_role("button", name="Let it read").click()
+    page.wait_for_selector("#jumok-page [data-ready]")
+    page.evaluate("() => sessionStorage.clear()")
+
+
 def test_a_refusal_is_said_in_the_language_of_the_page(visit: Visit) -> None:
     page = visit("/", lang="ko")
     form = card(page, "비용 재기")

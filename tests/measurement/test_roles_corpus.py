@@ -150,7 +150,7 @@ def test_line_ends_of_old_macintosh_texts(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(InputError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match="cannot be read: there is no such file"):
         list(lines(tmp_path / "none.txt"))
 
 

@@ -287,6 +287,33 @@ def test_tiles_of_any_size_come_to_the_same(monkeypatch, numbers):
         np.testing.assert_allclose(getattr(tiled, name), getattr(whole, name), rtol=1e-5, atol=1e-6, err_msg=name)
 
 
+@pytest.mark.parametrize("storage", ["exact", "int16"])
+@pytest.mark.parametrize("numbers", [40 * 7, 40 * 1000])
+def test_of_a_large_record_evenly_spaced_rows_can_stand_for_all(monkeypatch, storage, numbers):
+    monkeypatch.setattr(streamed, "TILE_NUMBERS", numbers)
+    monkeypatch.setattr(packed, "THUMBNAIL", 8)
+    trace = record(40, rule=causal() & window(9))
+    made = pack(trace, storage=storage, cells=trace.n_heads * 40 * 40 // 4 - 1)
+    facts, some = made.facts[0], stages(trace)[1][:, ::4]
+    assert (facts["rows"], facts["error_rows"]) == (10, 10 if storage == "int16" else 0)
+    entropy = -np.where(some > 0, some * np.log(np.where(some > 0, some, 1)), 0).sum(axis=2)
+    np.testing.assert_allclose(facts["entropy"], entropy.mean(axis=1), rtol=1e-3)
+    np.testing.assert_allclose(facts["first"], some[:, :, 0].mean(axis=1), rtol=1e-3, atol=1e-6)
+    before = np.stack([some[:, at, 4 * at - 1] for at in range(1, 10)])
+    np.testing.assert_allclose(facts["previous"], before.mean(axis=0), rtol=1e-3, atol=1e-6)
+    assert "layers.0.lse" not in load(file_of(made))  # the page makes a row's when it is looked at
+
+
+def test_each_pixel_of_a_thumbnail_has_a_row_that_was_looked_at():
+    trace = record(130, rule="causal")
+    side = pack(trace, storage="int16").atlas["size"]
+    few = pack(trace, storage="int16", cells=1)
+    assert few.facts[0]["rows"] == 65 >= side
+    assert "rows" not in pack(trace, storage="int16", cells=10**9).facts[0]
+    looked_at = summary(trace.steps, side, every=2).thumbnail
+    assert ((looked_at >= 0) == (summary(trace.steps, side).thumbnail >= 0)).all()
+
+
 def test_huge_scores_stay_finite():
     trace = record(6, size=1e18)
     facts = pack(trace, storage="exact").facts[0]

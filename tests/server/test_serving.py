@@ -74,6 +74,7 @@ def test_the_start_page_and_what_the_server_can_do(visitor):
     names = {one["name"]: one for one in session["examples"]}
     assert {"student", "copy", "내-예제"} <= names.keys()
     assert names["내-예제"]["title"] == {"en": "Mine", "ko": "내 것"}
+    assert session["examples"][0]["name"] == "내-예제"  # one's own first
     assert {one["name"]: one["kind"] for one in session["files"]} == {
         "reading": "reading", "run": "run", "measured": "measured",
     }  # fmt: skip
@@ -305,6 +306,8 @@ def test_a_training_tells_its_steps_and_its_table(started, visitor):
     table = next(data for data in steps if "weights" in data)
     assert len(table["weights"]) == len(table["tokens"])
     assert np.allclose(np.sum(table["weights"], axis=1), 1, atol=0.02)
+    far = [data["progress"] for _, kind, data in told if kind == "job" and data["progress"] is not None]
+    assert far[0]["left_s"] is None  # until there is a speed: loading libraries is none
     assert told[-1][1] == "job"
     assert told[-1][2]["state"] == "done"
     page = visitor.served(f"/jobs/{id}")

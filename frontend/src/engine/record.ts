@@ -139,6 +139,8 @@ export interface LayerFacts {
   readonly error: readonly number[];
   /** In how many rows of each head the error was looked for; fewer than n_queries: in some, evenly spaced. */
   readonly error_rows?: number;
+  /** From how many rows of each head the next three, and its thumbnail, are; missing: from all. */
+  readonly rows?: number;
   readonly entropy: readonly number[];
   readonly first: readonly number[];
   readonly previous: readonly number[];

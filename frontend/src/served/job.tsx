@@ -10,6 +10,7 @@ import { columnsOf, withStep, type Row, type Step } from "./live";
 import { textsOf } from "./model";
 import { Bar, stateOf } from "./progress";
 import type { Served } from "./served";
+import { TextForm } from "./start";
 import { Training } from "./training";
 import { told, toldOr } from "./words";
 
@@ -132,9 +133,11 @@ function End({ served, job }: { served: Served; job: Job }): JSX.Element | null 
     return <p role="status" class="quiet">{told(served.model.value === null ? "bringing" : "result", lang)}</p>;
   }
   if (job.state !== "failed" && job.state !== "stopped") return null;
+  const about = served.line.about.value;
   return (
     <>
       {job.error !== null && <p class="wrong" role="alert">{job.error[lang]}</p>}
+      {job.kind === "capture" && about !== null && about.model !== null && <TextForm served={served} about={about} rows={6} />}
       {job.made !== null && <p>{told("kept", lang)}</p>}
       {job.made === null && job.state === "stopped" && <p>{told("kept_nothing", lang)}</p>}
       <p><a class="go" href={served.to("/")}>{told("to_start", lang)}</a></p>

@@ -73,7 +73,7 @@ function Entries({ served, entries }: Given & { entries: readonly Entry[] }): JS
         <li key={name}>
           <a href={served.to(href)}>
             <span>{shown(inOne(title, lang))}</span>
-            <span class="quiet">{shown(name)}</span>
+            {inOne(title, lang) !== name && <span class="quiet">{shown(name)}</span>}
           </a>
         </li>
       ))}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import OutputError
+from ..errors import OutputError, system_reason
 from ..picture import page
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, shown
@@ -78,11 +78,11 @@ def _extension() -> str:
     try:
         return EXTENSION.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
+        en, ko = system_reason(error)
         raise OutputError(
-            en=f"the page of a lesson needs {EXTENSION.name}, a part of jumok, and it cannot be read: {reason} ({EXTENSION}). "
+            en=f"the page of a lesson needs {EXTENSION.name}, a part of jumok, and it cannot be read: {en} ({EXTENSION}). "
             "Install jumok again.",
-            ko=f"레슨 페이지에는 jumok에 들어 있는 {EXTENSION.name}이 필요한데 읽을 수 없습니다: {reason} ({EXTENSION}). "
+            ko=f"레슨 페이지에는 jumok에 들어 있는 {EXTENSION.name}이 필요한데 읽을 수 없습니다: {ko} ({EXTENSION}). "
             "jumok을 다시 설치하십시오.",
         ) from error
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, OutputError
+from ..errors import InputError, OutputError, system_reason
 from ..files import write_whole
 
 __all__ = ["Done", "Progress", "data_folder"]
@@ -167,8 +167,8 @@ def _exported(path: str | os.PathLike[str]) -> Iterator[Done]:
 
 
 def _unwritable(path: Path, error: OSError) -> OutputError:
-    said = error.strerror or str(error)
+    en, ko = system_reason(error)
     return OutputError(
-        en=f"cannot keep what you did in {path}: {said}. Try another folder: JUMOK_HOME=…",
-        ko=f"{path}에 진도를 남길 수 없습니다: {said}. 다른 폴더를 쓰십시오: JUMOK_HOME=…",
+        en=f"cannot keep what you did in {path}: {en}. Try another folder: JUMOK_HOME=…",
+        ko=f"{path}에 진도를 남길 수 없습니다: {ko}. 다른 폴더를 쓰십시오: JUMOK_HOME=…",
     )

@@ -80,11 +80,13 @@ class Packed:
         yield from self.layers
 
 
-def pack(record: Trace | Reading, values: Values = None, storage: Storage = None) -> Packed:
+def pack(record: Trace | Reading, values: Values = None, storage: Storage = None, cells: int | None = None) -> Packed:
     """A record for the page.
 
     values : the layers whose v (with x and the projections) travels where q and k are rounded: a list, "all", or None
     storage : "exact", "int16", or None: exact up to 2 MiB
+    cells : of a record with more weights than this only so many are computed, of evenly spaced rows, for what is said of
+        its heads and for their thumbnails (at least a row for each pixel); None for all
 
     Errors: ``InputError`` for a Reading without layers or a layer that is not there, ``UnknownName`` for another storage.
     """
@@ -99,13 +101,14 @@ def pack(record: Trace | Reading, values: Values = None, storage: Storage = None
     exact = _is_exact(arrays, storage)
     wanted = _wanted(values, len(layers), exact)
     side = _side(layers)
+    every = 1 if cells is None else _every(layers, cells, side)
     blocks, facts, thumbnails = [], [], []
     for at, trace in enumerate(layers):
         prefix = f"layers.{at}."
         own = {
             name.removeprefix(prefix): plain_array(array) for name, array in arrays.items() if name.startswith(prefix)
         }
-        block, found = _layer(trace, _travelling(own, plain["layers"][at], at in wanted), exact, side)
+        block, found = _layer(trace, _travelling(own, plain["layers"][at], at in wanted), exact, side, every)
         blocks.append(block)
         facts.append(_facts(trace, found, at in wanted))
         thumbnails.append(found.thumbnail)
@@ -168,6 +171,13 @@ def _side(layers: Sequence[Trace]) -> int:
     return max(1, min(THUMBNAIL, longest, math.isqrt(ATLAS_PIXELS // n_heads)))
 
 
+def _every(layers: Sequence[Trace], cells: int, side: int) -> int:
+    """Which rows are looked at: all, or every second, third …"""
+    n_cells = sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers)
+    fewest = min(trace.n_queries for trace in layers)
+    return max(1, min(n_cells // cells, fewest // side)) if n_cells > cells else 1
+
+
 # one layer ----------------------------------------------------------------------------------------
 
 
@@ -198,11 +208,11 @@ def _named(plain: Any) -> Iterator[str]:
             yield from _named(part)
 
 
-def _layer(trace: Trace, own: dict[str, Array], exact: bool, side: int) -> tuple[dict[str, Array], Summary]:
+def _layer(trace: Trace, own: dict[str, Array], exact: bool, side: int, every: int) -> tuple[dict[str, Array], Summary]:
     """A layer's arrays as they travel, and what is said of it."""
     steps = trace.steps
     if exact:
-        return own, summary(steps, side)
+        return own, summary(steps, side, every=every)
     smaller: dict[str, Array] = {}
     seen: dict[str, Array] = {}
     for name in ("q", "k", "v"):
@@ -210,10 +220,10 @@ def _layer(trace: Trace, own: dict[str, Array], exact: bool, side: int) -> tuple
             smaller[name], smaller[f"{name}.scale"] = rounded(own[name])
             seen[name] = smaller[name] * smaller[f"{name}.scale"][..., None]
     stored = type(steps)(seen["q"], seen["k"], steps.v, steps.rule)
-    found = summary(stored, side, steps)
+    found = summary(stored, side, steps, every)
     if found.error.max() > MOST_ERROR:
-        return own, summary(steps, side)
-    return own | smaller | {"lse": found.lse}, found
+        return own, summary(steps, side, every=every)
+    return own | smaller | ({"lse": found.lse} if every == 1 else {}), found  # else the page makes it, row by row
 
 
 def rounded(array: Array) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
@@ -226,7 +236,7 @@ def rounded(array: Array) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32
 def _facts(trace: Trace, found: Summary, with_values: bool) -> dict[str, Any]:
     sizes = {name: getattr(trace, name) for name in ("n_heads", "n_kv_heads", "n_queries", "n_keys", "d_head")}
     by_head = {name: _short(getattr(found, name)) for name in ("error", "entropy", "first", "previous")}
-    rows = {"error_rows": found.error_rows}
+    rows = {"error_rows": found.error_rows} | ({"rows": found.rows} if found.rows < trace.n_queries else {})
     return sizes | {"d_value": int(trace.v.shape[2]), "values": with_values} | by_head | rows
 
 

@@ -30,6 +30,7 @@ class Summary:
     entropy : (head,) mean over rows, in nats;  first, previous : (head,) mean weight on key 0, on the key before
     thumbnail : (head, size, size) largest weight under each pixel, −1 where nothing is allowed
     error : (head,) largest difference from the record's own weights;  error_rows : in how many rows it was looked for
+    rows : how many rows were looked at
     """
 
     lse: Floats
@@ -39,6 +40,7 @@ class Summary:
     thumbnail: Floats
     error: Floats
     error_rows: int
+    rows: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +75,23 @@ class _Rows:
     reads: npt.NDArray[np.bool_]
 
 
-def summary(steps: Steps, size: int, own: Steps | None = None) -> Summary:
-    """A layer in sum. ``own``: the record's own numbers, where ``steps`` are rounded ones."""
+def summary(steps: Steps, size: int, own: Steps | None = None, every: int = 1) -> Summary:
+    """A layer in sum.
+
+    own : the record's own numbers, where ``steps`` are rounded ones
+    every : 1 for all rows, 8 for each eighth; at least one under each pixel. Of rows that are left out lse says nothing
+    """
     n_heads, n_queries, _ = steps.q.shape
     made = _Sums(n_heads, n_queries, size)
-    step = -(-n_queries // CHECKED_ROWS)
-    for tile in _tiles(steps, size, step):
+    step = every * -(-n_queries // every // CHECKED_ROWS)  # of rows that are compared, a multiple of ``every``
+    for tile in _tiles(steps, size, every, step):
         for head in range(n_heads):
             rows = _rows(steps, tile, head)
             made.add(tile, head, rows)
             if own is not None:
-                made.compare(head, rows, _rows(own, tile.every(step), head), step)
-    return made.summary(0 if own is None else len(range(0, n_queries, step)))
+                made.compare(head, rows, _rows(own, tile.every(step // every), head), step // every)
+    n_compared = 0 if own is None else len(range(0, n_queries, step))
+    return made.summary(n_compared, len(range(0, n_queries, every)))
 
 
 class _Sums:
@@ -117,26 +124,26 @@ class _Sums:
         rounded -= own.powers / own.total[:, None]
         self.error[head] = max(self.error[head], rounded.max(), -rounded.min())
 
-    def summary(self, error_rows: int) -> Summary:
+    def summary(self, error_rows: int, rows: int) -> Summary:
         n_queries, size = self.columns.shape[1:]
         thumbnail = np.maximum.reduceat(self.columns, _borders(n_queries, size), axis=1)
         reads = self.reads
         entropy, first = (rows[:, reads].mean(axis=1) if reads.any() else rows[:, 0] for rows in self.by_row[:2])
         has_before = reads & (np.arange(n_queries) > 0)
         previous = self.by_row[2][:, has_before].mean(axis=1) if has_before.any() else np.zeros(len(self.error))
-        return Summary(self.lse, entropy, first, previous, thumbnail, self.error, error_rows)
+        return Summary(self.lse, entropy, first, previous, thumbnail, self.error, error_rows, rows)
 
 
 # one tile -----------------------------------------------------------------------------------------
 
 
-def _tiles(steps: Steps, size: int, step: int) -> Iterator[_Tile]:
-    """All queries, some at a time; every tile begins at a multiple of ``step``."""
+def _tiles(steps: Steps, size: int, every: int, step: int) -> Iterator[_Tile]:
+    """All queries (or every second, third …), some at a time; a tile begins at a multiple of ``step``."""
     n_queries, n_keys = steps.q.shape[1], steps.k.shape[1]
     begins, keys = _borders(n_keys, size), np.arange(n_keys)
-    n_rows = max(1, TILE_NUMBERS // n_keys // step) * step
+    n_rows = max(1, TILE_NUMBERS // n_keys * every // step) * step
     for start in range(0, n_queries, n_rows):
-        queries = np.arange(start, min(start + n_rows, n_queries))
+        queries = np.arange(start, min(start + n_rows, n_queries), every)
         allowed = steps.rule.allowed.block(queries, keys)
         read = np.flatnonzero(allowed.any(axis=0))
         low, high = (int(read[0]), int(read[-1]) + 1) if len(read) else (0, 1)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import OutputError
+from ..errors import OutputError, system_reason
 from .events import Events
 from .kept import is_kept, write_json
 from .lanes import Task
@@ -127,8 +127,8 @@ class Store:
         try:
             self.folder(job).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            said = error.strerror or error
-            raise OutputError(en=f"this cannot be kept: {said}.", ko=f"저장할 수 없습니다: {said}.") from error
+            en, ko = system_reason(error)
+            raise OutputError(en=f"this cannot be kept: {en}.", ko=f"저장할 수 없습니다: {ko}.") from error
         write_json(self.folder(job) / FILE, job.plain())
 
     def went_on(self, job: Job) -> bool:

@@ -17,7 +17,9 @@ HEADER_S = 10.0  # of one request, from its first byte; a browser sends all at o
 BODY_S = 30.0
 IDLE_S = 30.0  # a connection between two requests
 WRITE_S = 30.0  # nobody takes a byte of an answer for so long: the reader is gone
-DISCARDED_BYTES = 4 * 2**20  # of a body that was refused, so that the refusal is read before the connection ends
+DISCARDED_BYTES = (
+    64 * 2**20
+)  # of a body that was refused, so that the refusal is read before the connection ends: a library of books, pasted
 CONNECTIONS = 1000  # a class of thirty holds 210 at most
 
 # a visitor

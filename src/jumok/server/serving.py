@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ..errors import InputError, MissingExtra, OutputError
+from ..errors import InputError, MissingExtra, OutputError, system_reason
 from ..files import is_file
 from ..lessons.progress import data_folder
 from ..words import language, preferred_language, with_particle
@@ -219,10 +219,11 @@ def _socket(host: str, port: int | None) -> Iterator[socket.socket]:
         with listening:
             yield listening
         return
-    said = getattr(failed, "strerror", None) or failed
+    is_known = isinstance(failed, OSError) and not isinstance(failed, socket.gaierror)
+    en, ko = system_reason(failed) if is_known else ("there is no such address", "그런 주소가 없습니다")
     raise InputError(
-        en=f"cannot listen at {host}, port {wanted[0]}: {said}. Try another --port, or --host 0.0.0.0 for all addresses of this machine.",
-        ko=f"{host}의 포트 {wanted[0]}에서 기다릴 수 없습니다: {said}. 다른 --port를 쓰거나, 이 컴퓨터의 모든 주소는 --host 0.0.0.0입니다.",
+        en=f"cannot listen at {host}, port {wanted[0]}: {en}. Try another --port, or --host 0.0.0.0 for all addresses of this machine.",
+        ko=f"{host}의 포트 {wanted[0]}에서 기다릴 수 없습니다: {ko}. 다른 --port를 쓰거나, 이 컴퓨터의 모든 주소는 --host 0.0.0.0입니다.",
     )
 
 
@@ -295,9 +296,10 @@ def _locked(folder: Path) -> IO[bytes] | None:
             folder.chmod(0o700)  # what visitors made is nobody else's business
         lock = (folder / "lock").open("ab")
     except OSError as error:
+        en, ko = system_reason(error)
         raise OutputError(
-            en=f"the work folder {folder} cannot be used: {error.strerror or error}. Try --work FOLDER.",
-            ko=f"작업 폴더 {with_particle(str(folder), '을/를')} 쓸 수 없습니다: {error.strerror or error}. --work 폴더로 다른 곳을 주십시오.",
+            en=f"the work folder {folder} cannot be used: {en}. Try --work FOLDER.",
+            ko=f"작업 폴더 {with_particle(str(folder), '을/를')} 쓸 수 없습니다: {ko}. --work 폴더로 다른 곳을 주십시오.",
         ) from error
     try:
         _lock(lock)

@@ -61,7 +61,7 @@ class Shelf:
         """Look at what was given, then list all there is. Errors: ``Refusal`` for a file that cannot be shown."""
         examples, files = await self._look_at_given()
         self.catalogue = {**await self._catalogued(), "files": files}
-        self.catalogue["examples"] += examples
+        self.catalogue["examples"] = examples + self.catalogue["examples"]  # one's own first
         await asyncio.to_thread(self._tidy)
 
     async def _catalogued(self) -> dict[str, Any]:

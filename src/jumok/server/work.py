@@ -36,6 +36,7 @@ Tell = Callable[[Mapping[str, Any]], None]
 
 EVERY_S = 0.1  # between two things that are told
 TYPED = {"en": "the text you typed", "ko": "입력한 글"}  # what a corpus is called that came from a form
+CELLS = 2**26  # weights that are computed before a page opens, in two seconds; a longer text's are sampled
 READINGS = 4  # that the model's worker remembers, so that a cut need not read the text again,
 READINGS_BYTES = 2**30  # where they take no more than this
 
@@ -182,7 +183,7 @@ def _keep_record(
 def _packed(*records: Trace | Reading) -> list[Packed]:
     from ..picture.packed import pack
 
-    return [pack(record, _values(record)) for record in records]
+    return [pack(record, _values(record), cells=CELLS) for record in records]
 
 
 def _values(record: Trace | Reading) -> Values:
@@ -240,19 +241,26 @@ class _Training:
     """What is told of a training: numbers every tenth of a second, and the probe's table whenever it was looked at anew."""
 
     def __init__(self, tell: Tell) -> None:
-        self.tell, self.start, self.due, self.looked_at = tell, time.monotonic(), 0.0, -1
-        self.first: int | None = None
+        self.tell, self.due, self.looked_at = tell, 0.0, -1
+        self.first: tuple[int, float] | None = (
+            None  # the step that was told first, and when: libraries were loaded before it
+        )
 
     def __call__(self, told: Any) -> None:
         self.tell({})
         now = time.monotonic()
-        self.first = told.step - 1 if self.first is None else self.first
+        self.first = (told.step, now) if self.first is None else self.first
         if now < self.due and told.step < told.steps:
             return
         self.due = now + EVERY_S
         step = {"step": told.step, "loss": told.loss, "accuracy": told.accuracy, **self._looked(told.recorder)}
-        left = (told.steps - told.step) * (now - self.start) / max(1, told.step - self.first)
-        self.tell({"progress": _progress(told.step, told.steps, "steps", left), "step": step})
+        self.tell({"progress": _progress(told.step, told.steps, "steps", self._left_s(told, now)), "step": step})
+
+    def _left_s(self, told: Any, now: float) -> float | None:
+        """The time that is left at the speed so far; None before there is one."""
+        assert self.first is not None
+        step, when = self.first
+        return (told.steps - told.step) * (now - when) / (told.step - step) if told.step > step else None
 
     def _looked(self, recorder: Any) -> dict[str, Any]:
         """The table of the head that is worth looking at, as it is now; nothing where it is the one that was told before."""

@@ -25,6 +25,7 @@ export function HeadGrid({ session, children }: { session: Session; children: Co
   const heads = useComputed(() => ordered(factsOf(session.desk.value), order.value)).value;
   const { measure, least } = filter.value;
   const matches = (one: HeadFacts): boolean => measure === null || one[measure] >= least;
+  const { rows } = session.desk.value.document.facts[0];
   const now = told.value ?? heads.find((one) => isChosen(session, one)) ?? heads[0];
   return (
     <section class="all-heads" aria-labelledby="all-heads-title">
@@ -42,7 +43,10 @@ export function HeadGrid({ session, children }: { session: Session; children: Co
       />
       <p class="head-told">{facts(now, session)}</p>
       {children}
-      <p class="quiet">{say(HEADS, "thumbnails", lang)}</p>
+      <p class="quiet">
+        {say(HEADS, "thumbnails", lang)}
+        {rows !== undefined && ` ${say(HEADS, "some_rows", lang, { rows })}`}
+      </p>
     </section>
   );
 }

@@ -32,6 +32,7 @@ export const HEADS: Words = {
     "Thumbnails: brightness is the square root of the weight, 0 to 1; a pixel shows the largest weight under it.",
     "작은 그림의 밝기는 가중치(0–1)의 제곱근이며, 픽셀마다 그 아래 가장 큰 가중치를 보여 줍니다.",
   ],
+  some_rows: ["Here, and in the order, {rows} evenly spaced rows stand for all.", "그림과 순서에는 고르게 뽑은 행 {rows}개만 썼습니다."],
   grid_help: [
     "Arrow keys move, Home and End to the ends of a row, with Ctrl of the grid, Page Up and Down five layers, Enter opens.",
     "화살표 키로 움직입니다. Home과 End는 행의 처음과 끝, Ctrl과 함께 누르면 표의 처음과 끝, Page Up과 Page Down은 다섯 층씩입니다. Enter로 엽니다.",

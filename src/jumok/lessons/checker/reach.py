@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, MissingExtra
+from ...errors import InputError, MissingExtra, system_reason
 
 __all__ = ["Reached", "of_file", "of_object"]
 
@@ -62,10 +62,10 @@ def of_file(path: Path, name: str | None) -> Reached:
     try:
         source = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "not UTF-8"
+        en, ko = system_reason(error)
         raise InputError(
-            en=f"cannot read {path}: {why}. Give a Python file, such as my.py or my.py:attention.",
-            ko=f"{path}을(를) 읽을 수 없습니다: {why}. my.py나 my.py:attention처럼 파이썬 파일을 쓰십시오.",
+            en=f"cannot read {path}: {en}. Give a Python file, such as my.py or my.py:attention.",
+            ko=f"{path}을(를) 읽을 수 없습니다: {ko}. my.py나 my.py:attention처럼 파이썬 파일을 쓰십시오.",
         ) from error
     names = _defined(source)
     if name is None and names is not None:

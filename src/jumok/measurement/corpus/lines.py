@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...errors import ExampleError, InputError
+from ...errors import ExampleError, InputError, system_reason
 from ...words import with_particle
 
 __all__ = ["MOST_BYTES", "lines"]
@@ -50,9 +50,10 @@ def _raw(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 yield number, line.encode("latin-1")
     except OSError as error:
+        en, ko = system_reason(error)
         raise InputError(
-            en=f"{os.fspath(path)} cannot be read: {error.strerror or error}.",
-            ko=f"{with_particle(os.fspath(path), '을/를')} 읽을 수 없습니다: {error.strerror or error}.",
+            en=f"{os.fspath(path)} cannot be read: {en}.",
+            ko=f"{with_particle(os.fspath(path), '을/를')} 읽을 수 없습니다: {ko}.",
         ) from error
 
 

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from ...errors import InputError, OutputError
+from ...errors import InputError, OutputError, system_reason
 from ...files import refuse_unwritable, write_whole
 from ...words import with_particle
 from .measured import LeftOut, Measured
@@ -117,9 +117,10 @@ def begun(path: str | os.PathLike[str], plan: Mapping[str, Any], restart: bool) 
     try:
         (folder / SHARDS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        en, ko = system_reason(error)
         raise OutputError(
-            en=f"cannot make the folder {folder}: {error.strerror or error}.",
-            ko=f"{folder} 폴더를 만들 수 없습니다: {error.strerror or error}.",
+            en=f"cannot make the folder {folder}: {en}.",
+            ko=f"{folder} 폴더를 만들 수 없습니다: {ko}.",
         ) from error
     text = json.dumps(plan, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     write_whole(folder / PLAN, lambda name: Path(name).write_text(text, encoding="utf-8"))
@@ -133,9 +134,10 @@ def _cleared(folder: Path) -> None:
         for file in [*sums, *(folder / name for name in (*RESULTS, PLAN))]:
             file.unlink(missing_ok=True)
     except OSError as error:
+        en, ko = system_reason(error)
         raise OutputError(
-            en=f"cannot take away what is in {folder}: {error.strerror or error}.",
-            ko=f"{folder}에 있는 것을 지울 수 없습니다: {error.strerror or error}.",
+            en=f"cannot take away what is in {folder}: {en}.",
+            ko=f"{folder}에 있는 것을 지울 수 없습니다: {ko}.",
         ) from error
 
 

@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...errors import InputError, MissingExtra
+from ...errors import InputError, MissingExtra, system_reason
 from ...tokens import unknown_name
 from ...words import written
 from .notes import Note
@@ -213,10 +213,10 @@ def _config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        why = "" if isinstance(error, FileNotFoundError) else f" ({getattr(error, 'strerror', None) or error})"
+        en, ko = ("", "") if isinstance(error, FileNotFoundError) else (f" ({why})" for why in system_reason(error))
         raise InputError(
-            en=f"{folder} holds no readable config.json{why}, so it is not the folder of a model.",
-            ko=f"{folder}에 읽을 수 있는 config.json이 없습니다{why}. 모델 폴더가 아닙니다.",
+            en=f"{folder} holds no readable config.json{en}, so it is not the folder of a model.",
+            ko=f"{folder}에 읽을 수 있는 config.json이 없습니다{ko}. 모델 폴더가 아닙니다.",
         ) from error
     return config if isinstance(config, dict) else {}
 

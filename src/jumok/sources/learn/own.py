@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, system_reason
 from ...words import with_particle
 from .sentences import Sentences
 from .task import NOT_ASKED, Asked, Batch, Settings, Sizes, Truths, is_held_out
@@ -26,11 +25,6 @@ MOST_WORDS = 4_000  # different ones: each is a possible answer at each place
 FEWEST = 10
 
 _Rows = dict[tuple[str, ...], tuple[str, ...]]
-_NOT_READ = {
-    errno.ENOENT: ("there is no such file", "그런 파일이 없습니다"),
-    errno.EISDIR: ("it is a folder", "폴더입니다"),
-    errno.EACCES: ("permission denied", "읽기 권한이 없습니다"),
-}
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ def read_pairs(path: str | os.PathLike[str]) -> Pairs:
             ko=f"{with_particle(name, '을/를')} 읽을 수 없습니다: UTF-8 글이 아닙니다. UTF-8로 저장하십시오.",
         ) from None
     except OSError as error:
-        en, ko = _NOT_READ.get(error.errno or 0, (str(error.strerror), str(error.strerror)))
+        en, ko = system_reason(error)
         raise InputError(
             en=f"cannot read {name}: {en}.", ko=f"{with_particle(name, '을/를')} 읽을 수 없습니다: {ko}."
         ) from None
