@@ -316,8 +316,11 @@ def interrupted(*arguments, when=rb"step"):
 
 
 def test_ctrl_c_ends_with_the_best_so_far_and_resume_ends_where_an_uninterrupted_search_does():
-    Path("big.yaml").write_text(big())
-    code, out, seen = interrupted("big.yaml", "-o", "part.yaml")
+    for n in (140, 280, 420):  # the next one where a fast machine was done before the key was pressed
+        Path("big.yaml").write_text(big(n))
+        code, out, seen = interrupted("big.yaml", "-o", "part.yaml")
+        if code:
+            break
     assert code == 130
     assert re.search(r"head 0 of 1 · step \d+ · loss \S+ · gap ≤ \S+ nats", seen)
     assert "stopping after this step" in seen
