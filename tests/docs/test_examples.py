@@ -20,7 +20,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if path.name[0] != "_")
 BLOCK = re.compile(r"(?ms)^```([a-z]*)\n(.*?)^```$")
 IN_A_BLOCK = re.compile(r"(?m)^(?:\$ )?(jumok(?: [^\n…]*)?)$")
-SAVED_AS = {"start/teacher": "bird.yaml", "howto/own-example": "birds.yaml"}  # what the page says its YAML is called
+SAVED_AS = {"start/teacher": "birds.yaml", "howto/own-example": "birds.yaml"}  # what the page says its YAML is called
 RUNS_ON = ("serve",)  # until it is stopped; tests/server starts it
 REAL_WEIGHTS = ("capture",)  # a model from a package: its screen is another with a small one
 LESS = {  # the same command with less to do: of an option that stands twice the last one counts
