@@ -72,6 +72,16 @@ def demo() -> str:
     return "demo"
 
 
+def named(model: str) -> str:
+    """What a process of its own is given for a model: a folder, which it finds wherever the package lies."""
+    if model != "demo":
+        return model
+    from jumok.sources.capture.models import demo_folder
+
+    bring(DEMO)
+    return str(demo_folder())
+
+
 @pytest.fixture(scope="session")
 def smollm2() -> Path:
     """The decoder, as an ordinary folder in half precision."""

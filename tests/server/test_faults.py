@@ -23,6 +23,7 @@ from playwright.sync_api import Error, Playwright, sync_playwright
 
 import jumok
 from browser.conftest import FLAGS, chromium
+from real_weights import named
 from served import ENDED, Server, Visitor, connected, request, reset, serving, until
 
 KILLS = int(os.environ.get("JUMOK_SERVE_KILLS", "2"))
@@ -198,7 +199,7 @@ class Patient:
 def test_kills_at_any_moment_lose_nothing(tmp_path):
     """Server and workers, while visitors ask for everything and now and then vanish; more: JUMOK_SERVE_KILLS."""
     rng = random.Random(KILLS)
-    given = ["--model", MODEL] if MODEL else []
+    given = ["--model", named(MODEL)] if MODEL else []
     with serving(tmp_path / "work", *given) as server, contextlib.ExitStack() as stack:
         started = Visitor(server).get("/api/session").json()["started"]
         patient, busy = Patient(server), [Busy(server, seed) for seed in range(2)]
