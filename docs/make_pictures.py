@@ -26,7 +26,7 @@ from jumok.picture.layout import Panel, beside, padded, paragraph, placed, stack
 from jumok.picture.plain import cell_texts
 from jumok.picture.svg import document, rect
 from jumok.picture.terminal import Screen
-from jumok.picture.theme import THEMES, css
+from jumok.picture.theme import THEMES, Theme, css
 from jumok.sources.design.examples import design_examples
 from jumok.sources.example import GALLERY
 from jumok.tokens import token_name
@@ -91,8 +91,9 @@ LEARNED = {  # what the layers of a trained model do
     "one": ("One layer, {word}: {ratio}", "한 층, {word}: {ratio}"),
     "two": ("Two layers, {word}: {ratio}", "두 층, {word}: {ratio}"),
 }
+ENDINGS = {"light": "", "dark": ".dark"}  # of a picture's name
 STAGES = ("x", "w_q", "q", "k", "v", "scores", "scaled", "allowed", "weights", "weighted_values", "output")
-ROOM = 1000  # a wanted table wider than half of it stands above the reached one
+ROOM = 720  # the page: tables that are wider together stand one above the other
 
 
 def stages() -> None:
@@ -101,7 +102,7 @@ def stages() -> None:
     whole, causal = jumok.attend(student), jumok.attend(student, rule="causal")
     for stage in STAGES:
         for lang in ("en", "ko"):
-            for theme, ending in (("light", ""), ("dark", ".dark")):
+            for theme, ending in ENDINGS.items():
                 drawn = jumok.draw(causal if stage == "allowed" else whole, stage=stage, lang=lang, theme=theme)
                 drawn.save(HERE / f"stage.{stage}.{lang}{ending}.svg")
 
@@ -111,57 +112,52 @@ def rows() -> None:
     student = jumok.attend(jumok.load("student"))
     for kind in ("arrows", "arcs"):
         for lang in ("en", "ko"):
-            for theme, ending in (("light", ""), ("dark", ".dark")):
+            for theme, ending in ENDINGS.items():
                 jumok.draw(student, kind, lang=lang, theme=theme).save(HERE / f"draw.{kind}.{lang}{ending}.svg")
 
 
-def designed(name: str, lang: str) -> None:
+def designed(name: str, lang: str, theme: str) -> None:
     """A head of the gallery: the rows that are wanted, what the file reaches, and W_Q in named dimensions, as an SVG."""
-    example, light = jumok.load(name), THEMES["light"]
+    example, look = jumok.load(name), THEMES[theme]
     layers = layers_of(jumok.attend(example))
     rows = sorted(example.wanted[0])
     wanted = design_examples([example])[0].wanted[0]
-    tables = [_headed(_said("wanted", lang), _table(layers[-1], rows, wanted, lang))]
-    tables.append(_headed(_said("reached", lang), _table(layers[-1], rows, layers[-1].weights[0], lang)))
+    tables = [_headed(_said("wanted", lang), _table(layers[-1], rows, wanted, lang), look)]
+    tables.append(_headed(_said("reached", lang), _table(layers[-1], rows, layers[-1].weights[0], lang), look))
     weights = []
     for at, layer in enumerate(layers):
         said = _said("layer", lang).format(n=at) if len(layers) > 1 else _said("w_q", lang)
-        weights.append(_headed(said, cells_of(layer, one_grid(layer, "w_q", 0, None), lang)))
+        weights.append(_headed(said, cells_of(layer, one_grid(layer, "w_q", 0, None), lang), look))
     both = beside(tables, 28) if sum(table.width for table in tables) < ROOM else stacked(tables, 20)
-    body = padded(stacked([both, legend(WEIGHTS, light), beside(weights, 36)], 22), 12)
+    body = stacked([both, legend(WEIGHTS, look), beside(weights, 36)], 22)
     title = example.title[lang]
-    svg = document(
-        body.width, body.height, (rect(0, 0, body.width, body.height, css(light.paper)), placed(body, 0, 0)),
-        title=title, desc=_said("told", lang).format(title=title), lang=lang,
-    )  # fmt: skip
-    (HERE / f"design.{name}.{lang}.svg").write_text(svg, encoding="utf-8")
+    _write(f"design.{name}", body, title, _said("told", lang).format(title=title), lang, theme)
 
 
-def induction(run: jumok.Learned, lang: str) -> None:
+def induction(run: jumok.Learned, lang: str, theme: str) -> None:
     """What the two layers of a trained model do with the first sequence that was looked at, as an SVG."""
-    light, query = THEMES["light"], run.history.probes[0].query
+    look, query = THEMES[theme], run.history.probes[0].query
     maps = []
     for layer, said in zip(run.history.reading(), ("before", "after"), strict=True):
-        panel, _ = heat_map(layer, "weights", 0, None, lang, light, query)
-        maps.append(stacked([paragraph(_learned(said, lang), panel.width, light, 15, bold=True), panel], 10))
-    _write(
-        f"learn.induction.{lang}", beside(maps, 30), _learned("induction", lang), jumok.explain(run).text(lang), lang
-    )
+        panel, _ = heat_map(layer, "weights", 0, None, lang, look, query)
+        maps.append(stacked([paragraph(_learned(said, lang), panel.width, look, 15, bold=True), panel], 10))
+    told = jumok.explain(run).text(lang)
+    _write("learn.induction", stacked(maps, 30), _learned("induction", lang), told, lang, theme)
 
 
-def turning(runs: dict[str, jumok.Learned], lang: str) -> None:
+def turning(runs: dict[str, jumok.Learned], lang: str, theme: str) -> None:
     """The row of *it* where the animal and where the thing is meant, of one layer and of two, as an SVG."""
-    light, rows = THEMES["light"], []
+    look, rows = THEMES[theme], []
     for name, run in runs.items():
         panels = []
         for probe, asked in enumerate(run.history.probes[:2]):
             trace = run.history.trace(probe=probe, layer=len(run.history.layers) - 1)
-            panel, _ = arcs(trace, 0, asked.query, lang, light)
+            panel, _ = arcs(trace, 0, asked.query, lang, look)
             said = _learned(name, lang).format(word=trace.tokens[-1].text, ratio=_shares(run, trace))
-            panels.append(stacked([paragraph(said, panel.width, light, 15, bold=True), panel], 10))
-        rows.append(beside(panels, 30))
+            panels.append(stacked([paragraph(said, panel.width, look, 15, bold=True), panel], 10))
+        rows.append(stacked(panels, 20))
     told = " ".join(jumok.explain(run).text(lang) for run in runs.values())
-    _write(f"learn.turning.{lang}", stacked(rows, 30), _learned("turning", lang), told, lang)
+    _write("learn.turning", stacked(rows, 30), _learned("turning", lang), told, lang, theme)
 
 
 def _shares(run: jumok.Learned, trace: Trace) -> str:
@@ -175,11 +171,11 @@ def _learned(name: str, lang: str) -> str:
     return LEARNED[name][("en", "ko").index(lang)]
 
 
-def _write(name: str, panel: Panel, title: str, desc: str, lang: str) -> None:
-    body, paper = padded(panel, 12), css(THEMES["light"].paper)
+def _write(name: str, panel: Panel, title: str, desc: str, lang: str, theme: str) -> None:
+    body, paper = padded(panel, 12), css(THEMES[theme].paper)
     nodes = (rect(0, 0, body.width, body.height, paper), placed(body, 0, 0))
     svg = document(body.width, body.height, nodes, title=title, desc=desc, lang=lang)
-    (HERE / f"{name}.svg").write_text(svg, encoding="utf-8")
+    (HERE / f"{name}.{lang}{ENDINGS[theme]}.svg").write_text(svg, encoding="utf-8")
 
 
 def trained() -> None:
@@ -187,9 +183,10 @@ def trained() -> None:
     pronoun = {"one": jumok.learn("pronoun", n_layers=1), "two": jumok.learn("pronoun")}
     repeat = jumok.learn("repeat")
     for lang in ("en", "ko"):
-        turning(pronoun, lang)
-        jumok.draw(repeat, lang=lang).save(HERE / f"learn.repeat.{lang}.svg")
-        induction(repeat, lang)
+        for theme, ending in ENDINGS.items():
+            turning(pronoun, lang, theme)
+            jumok.draw(repeat, lang=lang, theme=theme).save(HERE / f"learn.repeat.{lang}{ending}.svg")
+            induction(repeat, lang, theme)
 
 
 def _said(name: str, lang: str) -> str:
@@ -216,9 +213,9 @@ def _some(hidden: object, rows: list[int]) -> object:
     return None if hidden is None else hidden[rows]
 
 
-def _headed(title: str, cells: Cells) -> Panel:
-    panel = cells_panel(cells, THEMES["light"])
-    return stacked([paragraph(title, max(panel.width, 80), THEMES["light"], 12, bold=True), panel], 8)
+def _headed(title: str, cells: Cells, look: Theme) -> Panel:
+    panel = cells_panel(cells, look)
+    return stacked([paragraph(title, max(panel.width, 80), look, 12, bold=True), panel], 8)
 
 
 def _as_wide_as_its_cells(found: re.Match[str]) -> str:
@@ -235,7 +232,8 @@ def everything() -> None:
         for cells in (80, 120):
             picture(f"student.{language}.{cells}", language, cells, lambda screen: screen.attended(student))
         for gallery in GALLERY:
-            designed(gallery, language)
+            for theme in ENDINGS:
+                designed(gallery, language, theme)
     trained()
 
 

@@ -3,6 +3,7 @@
 Their shape is told in CONTRIBUTING.md: a sentence, the axes and options as ``name : text``, the smallest example, errors, paper.
 """
 
+import inspect
 import re
 
 OPTION = re.compile(r"^([\w*]+(?:, [\w*]+)*) : (.*)$")
@@ -38,7 +39,24 @@ def plain(text):
     return "".join(part if part.startswith("``") else re.sub(r"(?<!\*)([*|])(?!\*)", r"\\\1", part) for part in parts)
 
 
+def short(_app, what, _name, thing, _options, signature, returned):
+    """A signature as a reader needs it: PyTorch, which stands in for nothing here, hides that of its modules."""
+    if what == "class" and signature == "(*args: Any, **kwargs: Any)":
+        parameters = [*inspect.signature(thing.__init__).parameters.values()][1:]
+        signature = str(inspect.Signature([one.replace(annotation=inspect.Parameter.empty) for one in parameters]))
+    return plainer(signature), plainer(returned)
+
+
+def plainer(signature):
+    """Names without their modules, arrays without what is in them, and no word for what is made anew each time."""
+    if signature is None:
+        return None
+    text = re.sub(r"~?numpy\.ndarray\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]", "ndarray", signature)
+    return re.sub(r"~(?:\w+\.)+(?=\w)", "", text).replace(" = <factory>", " = …").replace("=<factory>", "=…")
+
+
 def setup(app):
     """Sphinx calls this."""
     app.connect("autodoc-process-docstring", tidy)
+    app.connect("autodoc-process-signature", short)
     return {"parallel_read_safe": True}

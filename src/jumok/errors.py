@@ -80,8 +80,6 @@ def system_reason(error: BaseException) -> tuple[str, str]:
 class JumokError(Exception):
     """What every refusal of jumok is.
 
-    Parameters
-    ----------
     en, ko : the same message in English and in Korean.
 
     >>> error = JumokError(en="expected a number", ko="숫자가 필요합니다")

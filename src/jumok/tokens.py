@@ -9,13 +9,14 @@ from __future__ import annotations
 import difflib
 import operator
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import InputError, UnknownName
 
-__all__ = ["Token", "as_names", "as_tokens", "positions", "token_index", "token_name", "unknown_name"]
+__all__ = ["Token", "as_names", "as_tokens", "positions", "token_index", "token_name", "token_names", "unknown_name"]
 
 SHOWN = 12  # names in a message
 
@@ -114,6 +115,21 @@ def token_name(tokens: Sequence[Token], at: int) -> str:
     text = unicodedata.normalize("NFC", tokens[at].text)
     same = _standing(tokens, text)
     return text if len(same) == 1 else f"{text}#{same.index(at) + 1}"
+
+
+def token_names(tokens: Sequence[Token]) -> list[str]:
+    """``token_name`` of each token, in one go.
+
+    >>> token_names(as_tokens(["a", "b", "a"]))
+    ['a#1', 'b', 'a#2']
+    """
+    texts = [unicodedata.normalize("NFC", token.text) for token in tokens]
+    n, seen = Counter(texts), Counter[str]()
+    names = []
+    for text in texts:
+        seen[text] += 1
+        names.append(text if n[text] == 1 else f"{text}#{seen[text]}")
+    return names
 
 
 def _standing(tokens: Sequence[Token], text: str) -> list[int]:

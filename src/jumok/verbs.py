@@ -511,7 +511,7 @@ def learn(
     out : a ``.safetensors`` that is written every few seconds and at the end, each time whole or not at all
     resume : True to go on from ``out``, to the same end as without a stop; where there is no such file yet, to start it
     n_layers, n_heads, d_model, d_mlp, norm : the model's sizes (1 to 3 layers, 1 to 4 heads); None for the task's own
-    learning_rate : the length of a step; batch : sequences a step
+    learning_rate : the length of a step;  batch : sequences a step
     progress : called after each update with step, steps, loss and held-out accuracy
 
     >>> learned = learn("previous", steps=3)

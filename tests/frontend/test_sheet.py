@@ -101,7 +101,7 @@ def test_a_file_of_an_unedited_example_says_what_the_packaged_one_says(report: R
 
 def test_a_file_is_short_and_readable(report: Report) -> None:
     expected = """\
-title: {en: "Who studies what, and how? The row of 'studies'", ko: "누가 무엇을 어떻게 공부하는가? 'studies'의 행"}
+title: {en: "Who studies what, and how?", ko: "누가 무엇을 어떻게 공부하는가?"}
 sentence: The student studies deep learning carefully.
 dimensions: [Person, Action, Knowledge, Method]
 tokens:

@@ -27,7 +27,7 @@ PHRASES = {
     "full": (
         "full: every query with every key. That is {scores:text} scores a head; the table of them takes {table:text} a head in single "
         "precision and is written and read twice, as scores and as weights.",
-        "full: 모든 쿼리를 모든 키와 견줍니다. 헤드 하나에 점수가 {scores:text}개입니다. 이 표는 단정밀도로 헤드마다 {table:text}이고, 점수로 한 번 "
+        "full: 모든 쿼리를 모든 키와 견줍니다. 헤드 하나에 점수가 {scores:text} 개입니다. 이 표는 단정밀도로 헤드마다 {table:text}이고, 점수로 한 번 "
         "가중치로 한 번, 두 번 쓰고 읽습니다.",
     ),
     "flash": (
@@ -35,35 +35,35 @@ PHRASES = {
         "things a row: its largest score so far, the sum of exponentials, the weighted sum; where a larger score turns up, the sums "
         "are scaled down to it. It makes {scores:text} scores a head{skipped:text}, and moves {moved:text} in all heads instead of {naive:text}.",
         "flash: 같은 값을 표 없이 구합니다. {tile:int} × {tile:int} 타일의 점수를 하나씩 행마다 세 가지에 접어 넣습니다. 지금까지 가장 큰 점수, "
-        "지수의 합, 가중합입니다. 더 큰 점수가 나오면 그때까지의 합을 그만큼 줄입니다. 헤드마다 점수 {scores:text}개를 "
+        "지수의 합, 가중합입니다. 더 큰 점수가 나오면 그때까지의 합을 그만큼 줄입니다. 헤드마다 점수 {scores:text} 개를 "
         "만들고{skipped:text}, 헤드 모두에서 {naive:text} 대신 {moved:text}를 옮깁니다.",
     ),
     "window": (
         "window: each query reads {window:int} tokens{both:text}, itself among them, and nothing further. That is {scores:text} "
         "scores a head, {share:pct} of all n²; what lies further away is lost in this layer, and comes only through the layers above, "
         "{back:int} tokens further with each.",
-        "window: 쿼리마다 자기 자신을 포함해 {both:text}토큰 {window:int}개만 보고 그 밖은 보지 않습니다. 헤드마다 점수 {scores:text}개, n²의 "
+        "window: 쿼리마다 자기 자신을 포함해 {both:text}토큰 {window:int}개만 보고 그 밖은 보지 않습니다. 헤드마다 점수 {scores:text} 개, n²의 "
         "{share:pct}입니다. 더 먼 것은 이 층에서 잃고, 위층을 거치며 한 층에 {back:int}토큰씩 더 멀리 닿습니다.",
     ),
     "sparse": (
         "sparse: a pattern of keys. Here the first {sink:int} tokens (on which many heads put what they need nowhere) and a window of "
         "{window:int}: {scores:text} scores a head, {share:pct} of all n².",
         "sparse: 정해진 무늬의 키만 봅니다. 여기서는 처음 토큰 {sink:int}개(많은 헤드가 쓸 곳 없는 가중치를 두는 자리)와 윈도우 {window:int}개를 봅니다. "
-        "헤드마다 점수 {scores:text}개, n²의 {share:pct}입니다.",
+        "헤드마다 점수 {scores:text} 개, n²의 {share:pct}입니다.",
     ),
     "linear": (
         "linear: scores are products of features, so the keys and values read so far fit into one table of {features:int} × {width:int} "
         "numbers a head, however long the text is: {state:text} numbers instead of {scores:text} scores. It is another function than "
         "softmax and does not pick out one key as sharply.",
         "linear: 점수를 특징의 곱으로 바꿉니다. 그러면 지금까지 읽은 키와 밸류가 글의 길이와 상관없이 헤드마다 {features:int} × {width:int} 표 하나에 "
-        "들어갑니다. 점수 {scores:text}개 대신 수 {state:text}개입니다. 소프트맥스와는 다른 함수라서 키 하나를 그만큼 또렷하게 고르지 못합니다.",
+        "들어갑니다. 점수 {scores:text} 개 대신 수 {state:text} 개입니다. 소프트맥스와는 다른 함수라서 키 하나를 그만큼 또렷하게 고르지 못합니다.",
     ),
     "lowrank": (
         "lowrank: {landmarks:int} landmarks, means of neighbouring tokens, stand for all. In place of one table of n × n there are three "
         "thin ones, {scores:text} scores a head, {share:pct} of all n². It follows no causal mask, since a landmark mixes past and "
         "future.",
         "lowrank: 이웃한 토큰의 평균인 대표점 {landmarks:int}개가 전체를 대신합니다. n × n 표 하나 대신 얇은 표 셋, 헤드마다 점수 "
-        "{scores:text}개, n²의 {share:pct}입니다. 대표점에는 과거와 미래가 섞이므로 인과 마스크를 따를 수 없습니다.",
+        "{scores:text} 개, n²의 {share:pct}입니다. 대표점에는 과거와 미래가 섞이므로 인과 마스크를 따를 수 없습니다.",
     ),
 }  # fmt: skip
 SKIPPED = (

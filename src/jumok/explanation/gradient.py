@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..history import History
 from ..path.gradients import Gradients
-from ..tokens import token_index, token_name
+from ..tokens import token_index, token_names
 from ..trace import Floats, Trace
 from ..words import LANGS, fill, language
 from .explanation import Section
@@ -235,7 +235,7 @@ class _Step:
         query = self.probe.query if token is None else token_index(self.trace.tokens, token)
         self.query = self.trace.n_tokens - 1 if query is None else query
         self.head = int(np.abs(self.gradients.scores[:, self.query]).sum(axis=-1).argmax())
-        self.tokens = [token_name(self.trace.tokens, key) for key in range(self.trace.n_tokens)]
+        self.tokens = token_names(self.trace.tokens)
         self.learning_rate = history.settings.get("learning_rate")  # None of a loop that is somebody else's
 
     def fact(self, section: str, kind: str, **data: Any) -> Fact:

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError
 from ..layer_numbers import layer_place
 from ..measurement.spread import ScalingRow, Spread, scaling
-from ..tokens import position, token_name, unknown_name
+from ..tokens import position, token_names, unknown_name
 from ..trace import Reading, Trace, layers_of
 
 __all__ = ["Attend", "functions", "tokens_of"]
@@ -54,7 +54,7 @@ def functions(example: str, attend: Attend) -> dict[str, Function]:
 def tokens_of(record: Trace | Reading) -> list[str]:
     """The tokens of a record by the names that find them again: ``the#2`` for the second."""
     tokens = layers_of(record)[0].read_tokens
-    return [token_name(tokens, at) for at in range(len(tokens))]
+    return token_names(tokens)
 
 
 class _Record:

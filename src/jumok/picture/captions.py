@@ -39,9 +39,9 @@ WORDS = {
         "Colour: linear, the same distance below and above 0.",
         "색: 0을 가운데 두고 위아래로 같은 비율.",
     ),
-    "hidden": ("· : hidden by the mask", "· : 마스크가 가린 칸"),
+    "hidden": ("·  hidden by the mask", "·  마스크가 가린 칸"),
     "hidden_only": ("Grey: hidden by the mask", "회색: 마스크가 가린 칸"),
-    "may_read": ("● : may be read   · : hidden by the mask", "● : 볼 수 있음   · : 마스크가 가린 칸"),
+    "may_read": ("● may be read;  ·  hidden by the mask", "● 볼 수 있음,  ·  마스크가 가린 칸"),
     "pooled": (
         "{n:int} × {m:int} weights in {rows:int} × {columns:int} pixels; each pixel shows the largest weight under it.",
         "가중치 {n:int} × {m:int}개를 {rows:int} × {columns:int} 픽셀에 나타냈습니다. 픽셀마다 그 자리에서 가장 큰 가중치입니다.",

@@ -20,7 +20,7 @@ from ..variants.cost import Cost, CostRow, Growth
 from ..variants.cost_heads import WindowHeads
 from ..variants.cost_words import amount, duration, notes, size, token_count
 from ..words import LANGS, number
-from .layout import Panel, apart, beside, paragraph, stacked
+from .layout import Panel, apart, paragraph, stacked
 from .svg import Node, Text, document, line, path, width_of
 from .theme import THEMES, Theme, css
 
@@ -131,7 +131,7 @@ def picture(cost: Cost, lang: str, theme: Theme) -> tuple[Panel, list[str]]:
         ),
     ]  # fmt: skip
     drawn = [_drawn(cost, chart, lang, theme) for chart in charts if any(chart.value(row) for row in cost.rows)]
-    whole = beside(drawn, 28)
+    whole = stacked(drawn, 18)  # a page and a phone are narrower than two charts
     return stacked([whole, paragraph(_word("legend", lang), whole.width, theme)], 10), cost.text(lang).splitlines()
 
 
@@ -400,7 +400,7 @@ th, td { text-align: right; white-space: nowrap; padding: .2rem .7rem; border-bo
 th:first-child, td:first-child { text-align: left; }
 .wide { overflow-x: auto; }
 figure { margin: 1rem 0; overflow-x: auto; }
-figure svg { width: 100%; min-width: 44rem; height: auto; }
+figure svg { width: 100%; min-width: 30rem; height: auto; }
 .dark { display: none; }
 @media (prefers-color-scheme: dark) { .dark { display: block; } .light { display: none; } }
 main { display: none; }

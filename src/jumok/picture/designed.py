@@ -16,7 +16,7 @@ import numpy as np
 from ..explanation.explanation import default_token, why
 from ..explanation.facts import MOST_KEYS, names_of
 from ..explanation.why_query import wanted_row
-from ..tokens import token_name
+from ..tokens import token_name, token_names
 from ..trace import Floats, Trace
 from ..words import LANGS, number, shown
 from .grids import Grid, pared
@@ -176,7 +176,7 @@ def _grid(trace: Trace, head: int, wanted: Mapping[int, Floats], lang: str) -> G
     for query in queries:
         labels += [token_name(trace.tokens, query), word("reached", lang)]
     values = np.stack([np.stack([wanted[query], row]) for query, row in zip(queries, reached, strict=True)])
-    keys: list[str | int] = [token_name(trace.read_tokens, key) for key in range(trace.n_keys)]
+    keys: list[str | int] = [*token_names(trace.read_tokens)]
     return Grid(
         "weights", labels, keys, values.reshape(len(labels), -1), head, None, list(range(len(keys))),
         np.repeat(~allowed, 2, axis=0),

@@ -311,13 +311,20 @@ def draw(
         choice=choice,
         lang=lang,
         theme=theme,
-        title=". ".join(filter(None, (name.removesuffix(".") if under else name, under))),
+        title=_as_sentences(name, under),
         named=title,
         width=width,
         panel=whole,
         told=tuple(told),
         asked=asked,
     )
+
+
+def _as_sentences(name: str, under: str) -> str:
+    """Both, one after the other, as somebody reads them aloud."""
+    if not name or not under:
+        return name or under
+    return f"{name}{'' if name.endswith(('.', '?', '!', '…')) else '.'} {under}"
 
 
 # the door -----------------------------------------------------------------------------------------

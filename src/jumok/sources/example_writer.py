@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -282,8 +283,9 @@ def _padding(example: Example, real: Any) -> Any:
 
 
 def _wanted(example: Example) -> Any:
+    named = cache(lambda at: _name(example, at))
     tables = [
-        {_name(example, q): {_name(example, k): _number(a) for k, a in row.items()} for q, row in table.items()}
+        {named(q): {named(k): _number(a) for k, a in row.items()} for q, row in table.items()}
         for table in example.wanted
     ]
     return (tables[0] if len(tables) == 1 else tables) or None

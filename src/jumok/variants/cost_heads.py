@@ -52,7 +52,7 @@ PHRASES = {
     "saving": (
         "With a window in these heads only, the model's attention makes {after:text} multiply-adds instead of {before:text} "
         "({saved:pct} less).",
-        "이 헤드들만 윈도우로 바꾸면 모델의 어텐션은 곱셈·덧셈을 {before:text}번 대신 {after:text}번 합니다({saved:pct} 줄어듦).",
+        "이 헤드들만 윈도우로 바꾸면 모델의 어텐션은 곱셈·덧셈을 {before:text} 번 대신 {after:text} 번 합니다({saved:pct} 줄어듦).",
     ),
     "cache": (
         "The cache of keys and values takes {after:text} instead of {before:text} ({saved:pct} less); heads that share keys save only "

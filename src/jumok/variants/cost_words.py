@@ -16,7 +16,7 @@ PHRASES = {
     "measured": (
         "Measured with {backend:text} on {device:text}{threads:text}, single precision. A plain product of matrices reaches "
         "{peak:text} multiply-adds a second here.",
-        "{backend:text}, {device:text}{threads:text}, 단정밀도로 측정했습니다. 이 기계에서 행렬 곱은 1초에 곱셈·덧셈을 {peak:text}번까지 합니다.",
+        "{backend:text}, {device:text}{threads:text}, 단정밀도로 측정했습니다. 이 기계에서 행렬 곱은 1초에 곱셈·덧셈을 {peak:text} 번까지 합니다.",
     ),
     "formula": (
         "By formula alone: nothing was measured.",

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,7 @@ def flash(asked: Asked, tile: int) -> tuple[Floats, Floats]:
     group, n_heads = len(q) // len(k), asked.q.shape[-3]
     scale, most = q.dtype.type(asked.rule.scale_for(q.shape[-1])), _most(v)
     v = np.concat([v, np.ones_like(v[..., :1])], axis=-1)  # the product with the values then sums the weights too
+    known: dict[tuple[int, ...], _Hidden | None] = {}
     own = threading.local()  # each thread's scratch: fresh memory for every tile would cost a fault a page
 
     def begin() -> None:
@@ -101,9 +102,9 @@ def flash(asked: Asked, tile: int) -> tuple[Floats, Floats]:
         state = _Rows(q[head, part] * scale, v.shape[-1], most, sink)
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is seen, and its tile folded in again
             for keys in _tiles(asked, queries, tile):
-                allowed = _allowed(asked, queries, keys)
-                if allowed is None or allowed.any():
-                    state.fold(k[head // group, keys], v[head // group, keys], allowed, own.scores)
+                hidden = _hidden(asked, queries, keys, known)
+                if hidden is None or not hidden.is_all:
+                    state.fold(k[head // group, keys], v[head // group, keys], hidden, own.scores)
         mixed[head, part], lse[head, part] = state.finished()
 
     n = n_threads(asked)
@@ -137,6 +138,14 @@ def _filled(n: int) -> None:
         thread.join()
 
 
+class _Hidden(NamedTuple):
+    """What may not be read of a tile. columns : in which anything is hidden;  cells : (query, column) of these"""
+
+    columns: slice
+    cells: Bools
+    is_all: bool
+
+
 class _Rows:
     """Some queries of one head, and what is known of them after some keys, as ``flash.Folded`` is.
 
@@ -151,25 +160,25 @@ class _Rows:
         self.sums = np.zeros((len(q), width), q.dtype)
         self.sums[:, -1] = 0 if sink is None else 1
 
-    def fold(self, k: Floats, v: Floats, allowed: Bools | None, scratch: Floats) -> None:
-        """The same after some keys more. allowed : None where every query may read every one of them"""
+    def fold(self, k: Floats, v: Floats, hidden: _Hidden | None, scratch: Floats) -> None:
+        """The same after some keys more. hidden : None where every query may read every one of them"""
         scores = scratch[: len(self.q) * len(k)].reshape(len(self.q), len(k))
-        sums = self.sums + self._exp(k, allowed, scores) @ v
+        sums = self.sums + self._exp(k, hidden, scores) @ v
         if not LEAST <= sums[:, -1].min() <= sums[:, -1].max() <= self.most:
-            self._raise_top(self._scores(k, allowed, scores).max(-1, keepdims=True))
-            sums = self.sums + self._exp(k, allowed, scores) @ v
+            self._raise_top(self._scores(k, hidden, scores).max(-1, keepdims=True))
+            sums = self.sums + self._exp(k, hidden, scores) @ v
         self.sums = sums
 
-    def _exp(self, k: Floats, allowed: Bools | None, scores: Floats) -> Floats:
-        self._scores(k, allowed, scores)
+    def _exp(self, k: Floats, hidden: _Hidden | None, scores: Floats) -> Floats:
+        self._scores(k, hidden, scores)
         if self.top.any():
             scores -= self.top
         return np.exp(scores, out=scores)
 
-    def _scores(self, k: Floats, allowed: Bools | None, scores: Floats) -> Floats:
+    def _scores(self, k: Floats, hidden: _Hidden | None, scores: Floats) -> Floats:
         np.matmul(self.q, k.T, out=scores)
-        if allowed is not None:
-            np.copyto(scores, -farthest(scores), where=~allowed)
+        if hidden is not None:
+            np.copyto(scores[:, hidden.columns], -farthest(scores), where=hidden.cells)
         return scores
 
     def _raise_top(self, highest: Floats) -> None:
@@ -199,10 +208,21 @@ def _tiles(asked: Asked, queries: range, tile: int) -> Iterator[slice]:
     return (slice(reach.start + keys.start, reach.start + keys.stop) for keys in counted(len(reach), WIDTH * tile))
 
 
-def _allowed(asked: Asked, queries: range, keys: slice) -> Bools | None:
-    """Who may read whom in a tile; None where the rule itself tells that all may read all."""
+def _hidden(asked: Asked, queries: range, keys: slice, known: dict[tuple[int, ...], _Hidden | None]) -> _Hidden | None:
+    """What the rule hides of a tile; None where all may read all.
+
+    known : of a rule that is a band, the tiles that were looked at: others as far from the diagonal are the same
+    """
     told = band(asked.rule.allowed)
     if told is not None and told[0] <= keys.start - queries[-1] and keys.stop - 1 - queries[0] <= told[1]:
         return None
-    allowed: Bools = asked.rule.allowed.block(asked.positions(queries), asked.positions(range(keys.start, keys.stop)))
-    return allowed
+    place = (keys.start - queries.start, len(queries), keys.stop - keys.start)
+    if told is not None and place in known:
+        return known[place]
+    cells = ~asked.rule.allowed.block(asked.positions(queries), asked.positions(range(keys.start, keys.stop)))
+    columns = np.flatnonzero(cells.any(axis=0))
+    part = slice(columns[0], columns[-1] + 1) if len(columns) else slice(0, 0)
+    made = _Hidden(part, cells[:, part].copy(), bool(cells.all())) if len(columns) else None
+    if told is not None:
+        known[place] = made
+    return made

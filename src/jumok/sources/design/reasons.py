@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ...tokens import token_name
+from ...tokens import token_names
 from ...trace import Floats
 from .problem import Problem, Rows, Tables, centred, softmax
 
@@ -104,12 +104,13 @@ def reasons(design: Design) -> tuple[Reason, ...]:
 class _Side:
     """One sentence of one head, as the reasons look at it.
 
-    asks, reads : (token, d) what is multiplied;  rows : the wanted queries
+    names : (token,) as they are called;  asks, reads : (token, d) what is multiplied;  rows : the wanted queries
     pull : (query, key) wanted · exp(−bias): what q · k alone has to do, up to a factor a row; NaN in free rows
     """
 
     at: int
     sentence: Sentence
+    names: list[str]
     asks: Floats
     reads: Floats
     rows: tuple[int, ...]
@@ -119,7 +120,7 @@ class _Side:
     reached: Floats
 
     def name(self, token: int) -> str:
-        return token_name(self.sentence.tokens, token)
+        return self.names[token]
 
     def share(self, query: int, keys: Sequence[int]) -> Floats:
         """The pull of a row on some keys, as shares that sum to 1."""
@@ -158,7 +159,7 @@ def _side(design: Design, at: int, head: int) -> _Side:
     table = s.wishes[head].table
     bias = bias_of(s, head, range(len(s.tokens)))
     return _Side(
-        at, s, asks, reads, s.wishes[head].rows, table, np.where(s.allowed, table * np.exp(-bias), 0.0), s.allowed,
+        at, s, token_names(s.tokens), asks, reads, s.wishes[head].rows, table, np.where(s.allowed, table * np.exp(-bias), 0.0), s.allowed,
         np.asarray(design.traces[at].rows("weights", heads=[head])[0]),
     )  # fmt: skip
 
