@@ -60,6 +60,7 @@ def as_on_the_site(app: object, page: str, source: list[str]) -> None:
     folder = Path(app.env.doc2path(page)).parent
     text = OTHER_LANGUAGE.sub("", source[0], count=1)  # the switch above the page leads there
     text = IN_THE_REPOSITORY.sub(r"\1 (`\2`)", text)
+    text = text.replace("\n\n```\n", "\n```\n")  # doctest wants an empty line there, a reader none
     source[0] = re.sub(r"(?m)^.*<img src=.*$", lambda line: in_both_colours(line[0], folder), text)
 
 
