@@ -30,7 +30,7 @@ from jumok.errors import (
 
 SRC = Path(errors.__file__).parent
 WORDS = {"en": "expected a number", "ko": "숫자가 필요합니다"}
-KINDS = [found for found in (getattr(errors, name) for name in errors.__all__) if isinstance(found, type)]
+KINDS = [getattr(errors, name) for name in errors.__all__]
 NAMES = {kind.__name__ for kind in KINDS} - {"MissingExtra"}  # it writes its own message
 
 ALL = [

@@ -260,6 +260,10 @@ WORDS = {
     "serve_open": ("Open a browser.", "브라우저를 엽니다."),
     "serve_at": ("open {url}", "여십시오: {url}"),
     "serve_prepares": ("preparing {name} …", "{name} 준비 중 …"),
+    "serve_other": (
+        "port {port} is in use, perhaps by another jumok serve, so this is a free one.",
+        "포트 {port}은(는) 쓰이고 있어서(다른 jumok serve일 수 있습니다) 비어 있는 포트로 열었습니다.",
+    ),
     "serve_kept": (
         "what is made is kept in {work}; Ctrl-C ends the server, and the same command goes on.",
         "만든 것은 {work}에 남습니다. Ctrl-C로 끝내고, 같은 명령으로 이어서 합니다.",
@@ -404,6 +408,10 @@ WORDS = {
     "stopping": (
         "stopping after this step (Ctrl-C again ends at once) …",
         "이 단계를 마치고 멈춥니다 (Ctrl-C를 다시 누르면 바로 끝냅니다) …",
+    ),
+    "not_reached": (
+        "not every wish is reached: a weight is off by up to {off}. Why: jumok design {files}",
+        "바란 대로 다 되지는 않았습니다. 가중치가 최대 {off}만큼 다릅니다. 까닭: jumok design {files}",
     ),
     "stopped": (
         "stopped before the best was found: at most {gap} nats above it. A file written with -o FILE.yaml continues with --resume.",

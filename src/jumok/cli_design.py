@@ -22,6 +22,7 @@ from .sources.design.designed import Design, wanted_of
 from .sources.design.examples import design_examples
 from .sources.example import Example
 from .trace import Reading, Trace, layers_of, unknown_name
+from .words import number
 
 __all__ = ["design_files"]
 
@@ -94,6 +95,10 @@ class _Designed:
             cli._deliver(self.lang, output, form, lambda file: self._text(file, form))  # which tells it too
             return
         cli._tell(cli._("saved", self.lang, path=output))
+        if form != "yaml" and not self.found.exact:  # with a YAML file the whole report is printed
+            told = self.found.row_difference
+            off = max(float(np.nanmax(one, initial=0.0)) for one in (told if isinstance(told, tuple) else (told,)))
+            cli._tell(cli._("not_reached", self.lang, off=number(off), files=" ".join(self.files)))
 
     def _text(self, file: Any, form: str) -> None:
         from .picture import designed
@@ -246,10 +251,10 @@ def _record(example: Example, at: int, found: Design) -> Trace | Reading:
     record = attended(example)
     told = {"design": found.to_json()}  # what is wanted stands in the example, as it was written
     layers = []
-    for number, layer in enumerate(layers_of(record)):
-        wanted = {} if number == at else {"wanted"}
+    for place, layer in enumerate(layers_of(record)):
+        wanted = {} if place == at else {"wanted"}
         details = {name: value for name, value in layer.source.details.items() if name not in wanted}
-        details |= told if number == at else {}
+        details |= told if place == at else {}
         layers.append(dataclasses.replace(layer, source=dataclasses.replace(layer.source, details=details)))
     return layers[0] if isinstance(record, Trace) else Reading(tuple(layers), record.source)
 

@@ -19,11 +19,13 @@ LAST_PORT = 65_535
 
 def run_server(lang: str, files: Sequence[str], asked: Mapping[str, Any]) -> None:
     """Serve, and say where. asked : the options, as texts"""
-    from .server.serving import serve
+    from .server.serving import PORT, serve
 
     def opened(started: Started) -> None:
         cli._say(cli._("serve_at", lang, url=started.url))
         sys.stdout.flush()
+        if asked["port"] is None and f":{PORT}/" not in started.url:
+            cli._tell(cli._("serve_other", lang, port=PORT))
         cli._tell(cli._("serve_kept", lang, work=started.work))
         if asked["open"]:
             import webbrowser

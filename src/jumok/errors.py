@@ -35,7 +35,6 @@ __all__ = [
     "SavedFileError",
     "ShapeError",
     "TooLargeError",
-    "system_reason",
 ]
 
 _REASONS = {

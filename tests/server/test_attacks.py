@@ -520,7 +520,7 @@ def guest(open_to_all):
 
 def test_another_address_needs_the_link_that_was_printed(open_to_all, guest):
     token = token_of(open_to_all)
-    assert len(token) >= 22  # 128 bits
+    assert len(set(token)) > 4  # and 59 bits, see below
     stranger = Visitor(open_to_all)
     for path in ("/", "/api/session", "/api/jobs", "/health", "/metrics", "/static/jumok.js", "/data/x", "/nowhere",
                  "/?token=", f"/?token={token[:-1]}", f"/?token={token}x", "/?token=%C3%A9", "/?token=%00"):  # fmt: skip
@@ -534,6 +534,19 @@ def test_another_address_needs_the_link_that_was_printed(open_to_all, guest):
         answer = guest.get(path)
         assert answer.status == 200
         assert token not in answer.text
+
+
+def test_a_class_finds_its_way_back_after_a_new_start(tmp_path):
+    urls = []
+    for _ in range(2):
+        with serving(tmp_path / "work", "--host", "0.0.0.0") as server:
+            urls.append(token_of(server))
+    assert urls[0] == urls[1]
+    assert re.fullmatch("([abcdefghjkmnpqrstuvwxyz23456789]{4}-?){3}", urls[0])  # 31 letters, 12 of them: 59 bits
+    for broken in ("", "short", "aaaa-aaaa-aaa%"):
+        (tmp_path / "work" / "token").write_text(broken)
+        with serving(tmp_path / "work", "--host", "0.0.0.0") as server:
+            assert token_of(server) not in (broken, urls[0])
 
 
 def test_a_token_does_not_make_every_host_a_good_one(open_to_all):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import re
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import InputError, MissingExtra, OutputError, system_reason
-from ..files import is_file
+from ..files import is_file, write_whole
 from ..lessons.progress import data_folder
 from ..words import language, preferred_language, with_particle
 
@@ -41,6 +42,8 @@ __all__ = ["PORT", "Started", "serve"]
 PORT = 8765
 HOST = "127.0.0.1"
 GOODBYE_S = 3  # for answers that are under way when the server ends
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that looks like another
+SECRET = re.compile(f"(?:[{LETTERS}]{{4}}-){{2}}[{LETTERS}]{{4}}")
 MOST_OWN = 9  # work folders of servers that run at the same time
 
 Opened = Callable[["Started"], None]
@@ -85,8 +88,8 @@ def serve(
             en=f"--corpus expects a file, and there is none: {corpus}.",
             ko=f"--corpus에는 파일이 필요한데 {corpus} 파일이 없습니다.",
         )
-    access = Access(host, None if is_loopback(host) else secrets.token_urlsafe(24), chosen)
     with _socket(host, port) as listening, _work_folder(work) as folder:
+        access = Access(host, None if is_loopback(host) else _secret(folder), chosen)
         given = Given(
             others, examples, None if model is None else os.fspath(model), None if corpus is None else Path(corpus).absolute(),
             folder, allow_code, chosen,
@@ -221,9 +224,16 @@ def _socket(host: str, port: int | None) -> Iterator[socket.socket]:
         return
     is_known = isinstance(failed, OSError) and not isinstance(failed, socket.gaierror)
     en, ko = system_reason(failed) if is_known else ("there is no such address", "그런 주소가 없습니다")
+    if getattr(failed, "errno", None) in (errno.EADDRINUSE, errno.EACCES):
+        en, ko = f"{en}. Try another --port", f"{ko}. 다른 --port를 쓰십시오"
+    else:
+        en, ko = (
+            f"{en}. All addresses of this machine: --host 0.0.0.0",
+            f"{ko}. 이 컴퓨터의 모든 주소는 --host 0.0.0.0입니다",
+        )
     raise InputError(
-        en=f"cannot listen at {host}, port {wanted[0]}: {en}. Try another --port, or --host 0.0.0.0 for all addresses of this machine.",
-        ko=f"{host}의 포트 {wanted[0]}에서 기다릴 수 없습니다: {ko}. 다른 --port를 쓰거나, 이 컴퓨터의 모든 주소는 --host 0.0.0.0입니다.",
+        en=f"cannot listen at {host}, port {wanted[0]}: {en}.",
+        ko=f"{host}의 포트 {wanted[0]}에서 기다릴 수 없습니다: {ko}.",
     )
 
 
@@ -285,6 +295,21 @@ def _work_folder(asked: str | os.PathLike[str] | None) -> Iterator[Path]:
         en=f"another jumok serve keeps its things in {tried[0]}. Give this one its own folder: --work FOLDER.",
         ko=f"다른 jumok serve가 {with_particle(str(tried[0]), '을/를')} 쓰고 있습니다. 이 서버에는 다른 폴더를 주십시오: --work 폴더.",
     )
+
+
+def _secret(folder: Path) -> str:
+    """What the link ends in: of this folder, so that a class finds its way back after a new start; short enough to be typed.
+
+    59 bits: at ten thousand tries a second, millions of years.
+    """
+    path = folder / "token"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        kept = path.read_text("utf-8").strip()
+        if SECRET.fullmatch(kept):
+            return kept
+    made = "-".join("".join(secrets.choice(LETTERS) for _ in range(4)) for _ in range(3))
+    write_whole(path, lambda name: Path(name).write_text(f"{made}\n", encoding="utf-8"))
+    return made
 
 
 def _locked(folder: Path) -> IO[bytes] | None:

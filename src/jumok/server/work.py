@@ -103,7 +103,10 @@ def example(asked: Asked, _tell: Tell) -> dict[str, Any]:
     from ..sources.example import attended, load
 
     found = load(asked["name"])
-    _keep_record(Path(asked["into"]), attended(found), {"solver": True})
+    title = None if found.title else _title(found.sentence, "")
+    _keep_record(
+        Path(asked["into"]), attended(found), {"solver": True}, title if title and any(title.values()) else None
+    )
     return {}
 
 

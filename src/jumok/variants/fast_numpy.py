@@ -111,7 +111,10 @@ def flash(asked: Asked, tile: int) -> tuple[Floats, Floats]:
     with one_thread_a_product(), ThreadPoolExecutor(n, initializer=begin) as pool:
         if asked.n_queries * asked.n_keys >= WORTH_FILLING:
             _filled(n)
-        list(pool.map(rows, product(range(len(q)), counted(asked.n_queries, tile))))
+        late_first = reversed(
+            [*counted(asked.n_queries, tile)]
+        )  # which read most under a causal mask: at the end nobody waits
+        list(pool.map(rows, ((head, queries) for queries, head in product(late_first, range(len(q))))))
     return mixed.reshape(*asked.q.shape[:-1], mixed.shape[-1]), lse.reshape(asked.q.shape[:-1])
 
 
