@@ -153,6 +153,17 @@ def test_layers_and_form(encoder):
     assert "1 layer × 4 heads" in text
 
 
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_page_that_would_be_too_large_is_refused_before_anything_is_made_for_it(encoder, tmp_path, lang, monkeypatch):
+    monkeypatch.setattr("jumok.picture.packed.SIZE_LIMIT", 1000)
+    monkeypatch.setattr("jumok.cli_capture._strongest_cuts", lambda *_: pytest.fail("cuts were made"))
+    done = run("capture", CAT, "--model", encoder, "-o", "a.html", "--lang", lang)
+    assert done.code == 2
+    assert all(part in done.err for part in ("--layers 0-5", "jumok serve", "-o FILE.safetensors"))
+    assert hangul(done.err) or lang == "en"
+    assert not (tmp_path / "a.html").exists()
+
+
 @pytest.mark.parametrize("suffix", ["safetensors", "json", "html", "svg", "md", "csv"])
 def test_files(encoder, suffix, tmp_path):
     done = run("capture", CAT, "--model", encoder, "-o", f"a.{suffix}")

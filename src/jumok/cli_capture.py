@@ -23,6 +23,7 @@ MOST_LAYERS = 100_000
 MOST_NAMED = 6  # readings in a message
 N_CUTS = 3  # that a page gets where none is asked for
 LONG_S, VERY_LONG_S = 10.0, 60.0
+MANY_WEIGHTS = 2**28  # of all heads: to find the strongest of more takes longer than it is worth
 Cut = tuple[int, int, str | None, str | None]  # layer, head, query and key as texts
 
 
@@ -44,6 +45,8 @@ def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Ma
     took = time.monotonic() - start
     layer = layer_numbers(reading)[-1] if layer is None and head is not None else layer
     _refuse_place(reading, layer, head)
+    if suffix == ".html":
+        _refuse_large_page(reading)
     cuts = [_cut(reading, one, asked["renormalise"]) for one in wanted]
     if output is not None:
         shown = (cuts or _strongest_cuts(reading, took)) if suffix == ".html" else None
@@ -88,6 +91,18 @@ def quiet_libraries() -> None:
     quiet()
 
 
+def _refuse_large_page(reading: Any) -> None:
+    """What would not fit is said before the cuts and the pictures for it are made. Errors: ``TooLargeError``."""
+    from .picture.packed import SIZE_LIMIT, least_bytes
+    from .picture.page import refuse_beyond
+
+    refuse_beyond(
+        SIZE_LIMIT, least_bytes(reading),
+        "Take fewer layers (--layers 0-5) or a shorter text; or write it with -o FILE.safetensors, and open that by: jumok serve FILE.safetensors",
+        "층을 줄이거나(--layers 0-5) 더 짧은 글을 쓰십시오. -o FILE.safetensors로 저장한 다음 jumok serve FILE.safetensors로 열 수도 있습니다.",
+    )  # fmt: skip
+
+
 def _strongest_cuts(reading: Any, took: float) -> list[Any]:
     """What the model does without its strongest arrows, for a page that was asked for no other cut, where that is quick.
 
@@ -97,7 +112,8 @@ def _strongest_cuts(reading: Any, took: float) -> list[Any]:
 
     made: list[Any] = []
     start = time.monotonic()
-    for arrow in strongest(reading, N_CUTS) if took < VERY_LONG_S else []:
+    n_weights = sum(layer.n_heads * layer.n_queries * layer.n_keys for layer in reading)
+    for arrow in strongest(reading, N_CUTS) if took < VERY_LONG_S and n_weights <= MANY_WEIGHTS else []:
         spent = time.monotonic() - start
         if made and spent / len(made) + spent > LONG_S:
             break

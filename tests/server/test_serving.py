@@ -327,6 +327,13 @@ def test_events_go_on_after_the_one_that_was_seen_last(started, visitor):
     assert again[0][1] == "job"
 
 
+def test_a_text_that_the_model_is_not_made_for_is_refused_with_both_numbers(visitor):
+    job = visitor.waited(visitor.submit(kind="capture", text="the cat sat on the mat . " * 20))
+    assert job["state"] == "failed"
+    assert re.search(r"the text has 1\d\d tokens, and this model reads 48 at most", job["error"]["en"])
+    assert "48개까지" in job["error"]["ko"]
+
+
 def test_costs_are_measured_and_shown(visitor):
     id = visitor.submit(kind="cost", n="32:64", d=8, heads=1)
     job = visitor.waited(id)

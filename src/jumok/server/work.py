@@ -67,10 +67,10 @@ def _ready_model(given: Asked) -> dict[str, Any]:
 
     quiet_libraries()
     loaded = load_model(given["model"])
-    _model.update(model=loaded.model, tokenizer=loaded.tokenizer, name=name_of(given["model"]))
-    config = getattr(loaded.model, "config", None)
-    limit = getattr(config, "max_position_embeddings", None)
-    return {"name": _model["name"], "limit": limit if isinstance(limit, int) else None}
+    limit = getattr(getattr(loaded.model, "config", None), "max_position_embeddings", None)
+    limit = limit if isinstance(limit, int) else None
+    _model.update(model=loaded.model, tokenizer=loaded.tokenizer, name=name_of(given["model"]), limit=limit)
+    return {"name": _model["name"], "limit": limit}
 
 
 READY: Mapping[str, Callable[[Asked], dict[str, Any]]] = {
@@ -359,11 +359,23 @@ def _read(text: str) -> Any:
     from ..verbs import capture as captured
 
     if text not in _readings:
+        _refuse_beyond_model(text)
         _readings[text] = captured(_model["model"], text, _model["tokenizer"])
     _readings.move_to_end(text)
     while len(_readings) > READINGS or (len(_readings) > 1 and sum(map(_size, _readings.values())) > READINGS_BYTES):
         _readings.popitem(last=False)
     return _readings[text]
+
+
+def _refuse_beyond_model(text: str) -> None:
+    """A model that could be run beyond its length would say nothing that means anything there, to people who cannot know it."""
+    limit = _model["limit"]
+    n = 0 if limit is None else len(_model["tokenizer"](text)["input_ids"])
+    if limit is not None and n > limit:
+        raise InputError(
+            en=f"the text has {n:,} tokens, and this model reads {limit:,} at most. Shorten it.",
+            ko=f"글이 토큰 {n:,}개인데 이 모델은 {limit:,}개까지 읽습니다. 글을 줄이십시오.",
+        )
 
 
 def _size(reading: Any) -> int:
