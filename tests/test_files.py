@@ -189,7 +189,10 @@ CAUSES = {
         "the file grows larger than is allowed here. Try another disk",
         "파일이 이곳의 한도보다 커집니다. 다른 디스크에 쓰십시오",
     ),
-    errno.EIO: ("the disk could not be read or written. Try another path", "디스크를 읽거나 쓰지 못했습니다. 다른 경로를 쓰십시오"),
+    errno.EIO: (
+        "the disk could not be read or written. Try another path",
+        "디스크를 읽거나 쓰지 못했습니다. 다른 경로를 쓰십시오",
+    ),
 }
 
 

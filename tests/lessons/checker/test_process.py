@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ACCIDENTS = {
-    "time": ("while True:\n        pass", "time", 5),
+    "time": ("while True: pass", "time", 5),  # in one line: it is met anywhere in it
     "memory": ("return np.ones(50_000_000_000 // 8)", "memory", 5),
     "output": ("while True:\n        print('x' * 1000)", "output", None),
     "input": ("n = int(input())\n    return q", "input", 5),
