@@ -4,20 +4,14 @@ import csv
 import importlib
 import io
 import json
-import os
-import pty
 import re
-import select
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
 import jumok
+from interrupted import interrupted
 from jumok.cli import COST_OPTIONS, COST_VARIANTS
 from jumok.variants import cost_measured, machine
 from jumok.variants.cost_kinds import KINDS
@@ -134,38 +128,25 @@ def test_heads_of_a_reading_are_named(lang):
 
 
 def test_ctrl_c_keeps_what_was_measured():
-    code, out = _interrupted(
-        "cost", "--n", "16:4096", "--heads", "1", "--variants", "full,flash", "--budget", "300", "--lang", "en"
+    code, out = interrupted(
+        rb"n = (512|1,024|2,048|4,096)",
+        "cost",
+        "--n",
+        "16:4096",
+        "--heads",
+        "1",
+        "--variants",
+        "full,flash",
+        "--budget",
+        "300",
+        "--lang",
+        "en",
     )
     assert code == 130, out
     assert "stopped; what was not measured yet is predicted." in out
     assert re.search(r"^ *16  +[\d.]+ .s  ", out, re.MULTILINE), out
     assert "≈" in out
     assert "Traceback" not in out
-
-
-def _interrupted(*arguments):
-    """A command at a terminal of 80 columns, interrupted once it shows what it measures: its exit code, and its screen."""
-    leader, follower = pty.openpty()
-    env = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
-    command = [sys.executable, "-m", "jumok", *arguments]
-    with subprocess.Popen(
-        command, stdin=follower, stdout=follower, stderr=follower, env=env, close_fds=True
-    ) as process:
-        os.close(follower)
-        screen, is_stopped, began = b"", False, time.monotonic()
-        while time.monotonic() - began < 120:
-            if select.select([leader], [], [], 0.2)[0]:
-                try:
-                    screen += os.read(leader, 65536)
-                except OSError:  # the other end is closed
-                    break
-            if not is_stopped and re.search(rb"n = (512|1,024|2,048|4,096)", screen):
-                process.send_signal(signal.SIGINT)
-                is_stopped = True
-        code = process.wait(60)
-    os.close(leader)
-    return code, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.decode("utf-8", "replace")).replace("\r", "")
 
 
 # what is refused ----------------------------------------------------------------------------------

@@ -3,14 +3,9 @@
 import csv
 import io
 import json
-import os
-import pty
 import re
-import select
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 import jumok
+from interrupted import interrupted
 from jumok.cli_learn import _progress
 from jumok.sources.learn.tasks import NAMES
 from test_cli import CONTROL, LANGS, hangul, run
@@ -212,37 +208,13 @@ def test_the_step_on_the_way_is_the_one_whose_loss_is_shown():
 
 
 def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on():
-    code, out = _interrupted("learn", "repeat", "--seed", "3", "-o", "long.safetensors", "--lang", "en")
+    code, out = interrupted(rb"step \d+ of", "learn", "repeat", "--seed", "3", "-o", "long.safetensors", "--lang", "en")
     assert code == 130, out
     step = int(re.search(r"stopped at step ([\d,]+)", out)[1].replace(",", ""))
     assert 0 < step == jumok.load("long.safetensors").step < 900
     assert "jumok learn repeat --seed 3 -o long.safetensors --resume" in re.sub(r"\r?\n", "", out)
     assert re.search(r"step \d+ of 900 · loss \d", out)
     assert re.search(r"→ .*\d+\.\d%", out)
-
-
-def _interrupted(*arguments):
-    """A command at a terminal of 80 columns, interrupted once it shows how far it is: its exit code, and its screen."""
-    leader, follower = pty.openpty()
-    env = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
-    command = [sys.executable, "-m", "jumok", *arguments]
-    with subprocess.Popen(
-        command, stdin=follower, stdout=follower, stderr=follower, env=env, close_fds=True
-    ) as process:
-        os.close(follower)
-        screen, is_stopped, began = b"", False, time.monotonic()
-        while time.monotonic() - began < 120:
-            if select.select([leader], [], [], 0.2)[0]:
-                try:
-                    screen += os.read(leader, 65536)
-                except OSError:  # the other end is closed
-                    break
-            if not is_stopped and re.search(rb"step \d+ of", screen):
-                process.send_signal(signal.SIGINT)
-                is_stopped = True
-        code = process.wait(60)
-    os.close(leader)
-    return code, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.decode("utf-8", "replace"))
 
 
 # what is refused ------------------------------------------------------------------------------------
