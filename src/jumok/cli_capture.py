@@ -109,11 +109,11 @@ def _strongest_cuts(reading: Any, took: float) -> list[Any]:
     took : seconds to load the model and read the text
     """
     from .picture.captured import strongest
+    from .picture.packed import n_weights
 
     made: list[Any] = []
     start = time.monotonic()
-    n_weights = sum(layer.n_heads * layer.n_queries * layer.n_keys for layer in reading)
-    for arrow in strongest(reading, N_CUTS) if took < VERY_LONG_S and n_weights <= MANY_WEIGHTS else []:
+    for arrow in strongest(reading, N_CUTS) if took < VERY_LONG_S and n_weights(reading) <= MANY_WEIGHTS else []:
         spent = time.monotonic() - start
         if made and spent / len(made) + spent > LONG_S:
             break

@@ -96,9 +96,8 @@ class _Designed:
             return
         cli._tell(cli._("saved", self.lang, path=output))
         if form != "yaml" and not self.found.exact:  # with a YAML file the whole report is printed
-            told = self.found.row_difference
-            off = max(float(np.nanmax(one, initial=0.0)) for one in (told if isinstance(told, tuple) else (told,)))
-            cli._tell(cli._("not_reached", self.lang, off=number(off), files=" ".join(self.files)))
+            off = number(self.found.largest_difference)
+            cli._tell(cli._("not_reached", self.lang, off=off, files=" ".join(self.files)))
 
     def _text(self, file: Any, form: str) -> None:
         from .picture import designed

@@ -34,7 +34,7 @@ from .png import palette
 from .streamed import Summary, summary
 
 __all__ = [
-    "MOST_ERROR", "SIZE_LIMIT", "SMALL_BYTES", "Packed", "Storage", "Values", "least_bytes", "pack", "plain_array", "rounded",
+    "MOST_ERROR", "SIZE_LIMIT", "SMALL_BYTES", "Packed", "Storage", "Values", "least_bytes", "n_weights", "pack", "plain_array", "rounded",
     "written",
 ]  # fmt: skip
 
@@ -171,9 +171,14 @@ def _side(layers: Sequence[Trace]) -> int:
     return max(1, min(THUMBNAIL, longest, math.isqrt(ATLAS_PIXELS // n_heads)))
 
 
+def n_weights(layers: Sequence[Trace]) -> int:
+    """All weights of all heads, hidden ones too."""
+    return sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers)
+
+
 def _every(layers: Sequence[Trace], cells: int, side: int) -> int:
     """Which rows are looked at: all, or every second, third …"""
-    n_cells = sum(trace.n_heads * trace.n_queries * trace.n_keys for trace in layers)
+    n_cells = n_weights(layers)
     fewest = min(trace.n_queries for trace in layers)
     return max(1, min(n_cells // cells, fewest // side)) if n_cells > cells else 1
 

@@ -170,10 +170,14 @@ class Design:
         return _one([np.abs(w - p).max(axis=-1) for w, p in self._pairs()])
 
     @property
+    def largest_difference(self) -> float:
+        """The largest |wanted − reached| of all."""
+        return max(float(np.nanmax(np.abs(w - p), initial=0.0)) for w, p in self._pairs())
+
+    @property
     def exact(self) -> bool:
         """True where every wanted row is reached to 1e-7 in every cell, and nothing forbidden was wanted."""
-        difference = max(float(np.nanmax(np.abs(w - p), initial=0.0)) for w, p in self._pairs())
-        return difference <= EXACT and not any(wish.forbidden for s in self.sentences for wish in s.wishes)
+        return self.largest_difference <= EXACT and not any(wish.forbidden for s in self.sentences for wish in s.wishes)
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
