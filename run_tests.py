@@ -20,6 +20,7 @@ from run import ROOT, Trouble, environment, say  # refuses a Python that is too 
 FRONTEND = ROOT / "frontend"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 OLDEST_NODE = 20
+HANGING = "faulthandler_timeout=300"  # seconds of one test, after which it tells where it is; drills run by hand may take longer
 WORKERS = max(2, os.cpu_count() or 2)  # a file of tests to each at a time; two even on one core: some tests mostly wait
 
 
@@ -53,7 +54,8 @@ def checks(python: Path, npm: str) -> dict[str, list[str]]:
         "the committed bundle is what its sources make": [*front, "same"],
         "the README's first command": [sys.executable, str(ROOT / "run.py"), "attend", "student"],
         "starting costs little": [str(python), "benchmarks/start_up.py", "--check"],  # while nothing else runs
-        "tests": [*tool, "pytest", f"--numprocesses={WORKERS}", "--dist=loadfile"],  # last: its end is the end of all
+        # last: its end is the end of all
+        "tests": [*tool, "pytest", f"--numprocesses={WORKERS}", "--dist=loadfile", "-o", HANGING],
     }
 
 

@@ -7,7 +7,8 @@
 runs in turns, a round of each after the other, and a ratio is the median over rounds of the ratio within a round. First every
 peer's result is held to jumok's. Peers: PyTorch's fused call without a mask, causal, and with an n × n mask of the window;
 FlexAttention, where there is a C++ compiler (its compilation is told apart; not with ``--quick``); a naive loop over the queries;
-matmul-softmax-matmul in PyTorch and in NumPy. Growth is what ``jumok.cost`` says. Memory of PyTorch is a fresh process's own peak.
+matmul-softmax-matmul in PyTorch and in NumPy. Growth is what ``jumok.cost`` says in fresh processes, their median (threads that PyTorch left waiting slow
+down what NumPy does next). Memory of PyTorch is a fresh process's own peak.
 """
 
 from __future__ import annotations
@@ -67,12 +68,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="jumok's attention variants beside their peers.")
     parser.add_argument("--quick", action="store_true", help="small sizes, no FlexAttention; no figures to trust")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--memory", help=argparse.SUPPRESS)  # the fresh process: variant:n
+    parser.add_argument("--memory", help=argparse.SUPPRESS)  # a fresh process: variant:n
+    parser.add_argument("--growth", help=argparse.SUPPRESS)  # a fresh process: variant:library:seconds:n,n,…
     given = parser.parse_args()
     pinned(given.threads)
     if given.memory is not None:
         variant, n = given.memory.split(":")
         print(json.dumps(machine("torch").warmed(ours(variant, int(n)))[1]))
+        return
+    if given.growth is not None:
+        print(json.dumps(grown(*given.growth.split(":"))))
         return
     sizes, began = QUICK if given.quick else Sizes(), time.perf_counter()
     print(
@@ -178,27 +183,38 @@ def flash_on_numpy(sizes: Sizes) -> list[Row]:
 
 
 def growth(sizes: Sizes) -> list[Row]:
-    """Exponents of time, fitted by jumok.cost, on both libraries."""
+    """Exponents of time, fitted by jumok.cost, on both libraries: the median of a few processes, and the least and the most."""
     rows = []
     for variant, (low, high, libraries) in GROWTH.items():
         first, last = low // sizes.growth, high // sizes.growth
         ns = [first << at for at in range((last // first).bit_length())]
         for library in libraries:
-            found = jumok.cost(
-                n=ns, n_heads=HEADS, d_head=D, variants=variant, window=WINDOW, library=library, budget_s=sizes.growth_s
-            )
-            (grown,) = found.growth
-            exponent = "too slow" if grown.exponent is None else f"{grown.exponent:.2f}"
-            span = f"{grown.points[0]:,} to {grown.points[-1]:,}" if grown.points else f"{first:,}"
-            rows.append((f"growth of {variant}, {library}, n = {span}: n^", exponent, f"{grown.predicted:g} ± 0.15"))
+            asked = f"{variant}:{library}:{sizes.growth_s}:{','.join(map(str, ns))}"
+            runs = [in_a_fresh_process("--growth", asked) for _ in range(ROUNDS)]
+            _, predicted, points = runs[0]
+            found = [exponent for exponent, *_ in runs if exponent is not None]
+            said = f"{statistics.median(found):.2f}" if found else "too slow"
+            said += f" ({min(found):.2f} to {max(found):.2f})" if len(found) > 1 else ""
+            span = f"{points[0]:,} to {points[-1]:,}" if points else f"{first:,}"
+            rows.append((f"growth of {variant}, {library}, n = {span}: n^", said, f"{predicted:g} ± 0.15"))
     return rows
+
+
+def grown(variant: str, library: str, seconds: str, ns: str) -> tuple[float | None, float, list[int]]:
+    """(exponent, the one predicted, the n that were measured)."""
+    found = jumok.cost(
+        n=[int(n) for n in ns.split(",")], n_heads=HEADS, d_head=D, variants=variant, window=WINDOW, library=library,
+        budget_s=float(seconds),
+    )  # fmt: skip
+    (one,) = found.growth
+    return one.exponent, one.predicted, list(one.points)
 
 
 def memory(sizes: Sizes) -> list[Row]:
     """Memory beyond q, k and v in a fresh process, and how it grows."""
     rows = []
     for variant in ("window", "flash", "linear"):
-        held = [in_a_fresh_process(variant, n) for n in sizes.memory]
+        held = [int(in_a_fresh_process("--memory", f"{variant}:{n}") or 0) for n in sizes.memory]
         if not all(held):
             rows.append((f"memory of {variant}, PyTorch", "not told", "grows as n"))
             continue
@@ -301,10 +317,10 @@ def agree(name: str, ours: Any, theirs: Any) -> None:
         raise SystemExit(f"{name} differs from jumok by {difference:.2g}")
 
 
-def in_a_fresh_process(variant: str, n: int) -> int:
-    command = [sys.executable, __file__, "--threads", str(torch.get_num_threads()), "--memory", f"{variant}:{n}"]
+def in_a_fresh_process(option: str, asked: str) -> Any:
+    command = [sys.executable, __file__, "--threads", str(torch.get_num_threads()), option, asked]
     done = subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
-    return int(json.loads(done.stdout) or 0)
+    return json.loads(done.stdout)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Build the documentation site, Korean and English: ``python3 docs/build.py [FOLDER]``; else into build/site.
 
-What it needs (the extra ``docs``) comes into an environment of its own, ``.venv-docs``, unless this Python has it.
+What it needs (the extras ``docs`` and ``cli``) comes into an environment of its own, ``.venv-docs``, unless this Python has it.
 The site opens from disk: FOLDER/index.html. A warning of either language ends it with exit code 1.
 """
 
@@ -17,12 +17,13 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 LANGS = ("en", "ko")
+NEEDS = ("sphinx", "myst_parser", "click", "rich")  # the page of commands is made from the program's own parsers
 LIVE = {"student": ("student",), "two-sentences": ("it-tired", "it-soft"), "model": ("minilm-tired",)}
 
 
 def main(arguments: list[str]) -> int:
     """Build both languages side by side, the live pages and the first page; 0 when nothing was warned of."""
-    if importlib.util.find_spec("sphinx") is None:
+    if not all(map(importlib.util.find_spec, NEEDS)):
         return in_own_environment(arguments)
     out = Path(arguments[0]) if arguments else ROOT / "build" / "site"
     shutil.rmtree(out, ignore_errors=True)
@@ -60,7 +61,7 @@ def in_own_environment(arguments: list[str]) -> int:
     from run import Trouble, environment, say
 
     try:
-        python = environment(".venv-docs", "docs", "constraints.txt", takes=("a minute", "1분"))
+        python = environment(".venv-docs", "docs,cli", "constraints.txt", takes=("a minute", "1분"))
     except Trouble as trouble:
         say(trouble.en, trouble.ko)
         return 1

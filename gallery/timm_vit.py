@@ -7,7 +7,10 @@ timm의 비전 트랜스포머입니다. 분류 토큰이 조각 열여섯 개�
 
 import sys
 
-import timm
+try:
+    import timm
+except ModuleNotFoundError:
+    sys.exit("This needs timm. Try: pip install timm\ntimm이 필요합니다. 설치: pip install timm")
 import torch
 
 import jumok

@@ -14,6 +14,7 @@ JUDGED = {
     "question": ("an answer for numbers drawn anew", "새로 뽑은 숫자로 낸 답"),
     "try": ("a change that reaches its goal", "과제의 목표를 이룬 변경"),
 }
+KINDS = {"question": ("question", "문제"), "try": ("try", "바꿔 보기"), "exercise": ("exercise", "코드")}
 
 
 def judged(block, lang):
@@ -30,7 +31,7 @@ def rows(lang):
             lesson = jumok.lesson(number, lang)
             blocks = [lesson.block(id) for id in covering(lesson)[goal]]
             if blocks:
-                told = ", ".join(f"{block.id} ({block.kind})" for block in blocks)
+                told = ", ".join(f"{block.id} ({KINDS[block.kind][LANGS.index(lang)]})" for block in blocks)
                 how = "; ".join(dict.fromkeys(judged(block, lang) for block in blocks))
                 yield f"| {words[LANGS.index(lang)]} | {number} {lesson.name} | {told} | {how} |"
 

@@ -14,8 +14,8 @@ LONG_S = 120.0  # no test waits so long on a machine that is not stuck
 
 
 @contextmanager
-def running(work, *files, **options):
-    """A server that answers; it ends with the block."""
+def running(work, *files, lang=None, **options):
+    """A server that answers; it ends with the block. lang : that its pages begin in, whatever a browser prefers"""
     came, failed = threading.Event(), []
     told = []
 
@@ -25,7 +25,7 @@ def running(work, *files, **options):
 
     def run():
         try:
-            serve(files, work=work, port=0, lang="en", opened=opened, **options)
+            serve(files, work=work, port=0, lang=lang, opened=opened, **options)
         except BaseException as error:
             failed.append(error)
             came.set()

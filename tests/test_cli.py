@@ -174,7 +174,7 @@ def test_alone_it_shows_the_worked_example_and_says_what_to_try_next(lang):
     assert "0.550" in text
     end = text[text.index("Try next" if lang == "en" else "다음에 해 볼 것") :]
     commands = re.findall(r"^  (jumok \S+(?: \S+)*?)  +\S", end, re.MULTILINE)
-    assert len(commands) == 8
+    assert len(commands) == 9
     for command in commands:
         arguments = shlex.split(command)[1:]
         arguments += ["--help"] if arguments == ["serve"] else []  # which ends when somebody ends it
@@ -247,6 +247,55 @@ def test_the_language_is_chosen(monkeypatch, arguments, settings, lang):
     assert hangul(run("attend", "student", *arguments, "--stage", "none").message) == (lang == "ko")
     if arguments:
         assert hangul(run(*arguments, "attend", "student", "--stage", "weights").text) == (lang == "ko")
+
+
+@pytest.mark.parametrize(
+    ("got", "code"),
+    [("kr", "ko"), ("korean", "ko"), ("KO", "ko"), ("한국어", "ko"), ("ko_KR.UTF-8", "ko"), ("English", "en")],
+)
+def test_a_language_by_another_name_is_told_its_own(monkeypatch, got, code):
+    for arguments in (["--lang", got], ["attend", "student", f"--lang={got}"]):
+        said = run(*arguments).message
+        assert f"--lang expects ko or en, got {got!r}" in said
+        assert said.rstrip().endswith(f" is {code}: --lang {code}")
+    monkeypatch.setenv("LANG", "ko_KR.UTF-8")
+    monkeypatch.setenv("JUMOK_LANG", got)
+    assert (
+        f"{got!r}이(가) 왔습니다. {'한국어' if code == 'ko' else '영어'}는 {code}입니다: JUMOK_LANG={code}"
+        in run().message
+    )
+
+
+@pytest.mark.parametrize("word", ["help", "도움말"])
+def test_help_as_a_word_is_help(word):
+    assert run(word).text == run("--help").text
+    assert run(word, "attend").text == run("attend", "--help").text
+    assert run("--lang", "ko", word).text == run("--lang", "ko", "--help").text
+
+
+def test_words_that_are_a_token_together_need_no_quotes():
+    assert run("explain", "student", "deep", "learning").text == run("explain", "student", "deep learning").text
+    assert (
+        run("explain", "student", "The", "studies").text
+        == run("explain", "student", "--token", "The", "--token", "studies").text
+    )
+
+
+def test_a_hint_is_typed_as_jumok_was_called(monkeypatch):
+    monkeypatch.setenv("JUMOK_CALLED", "python3 run.py")
+    assert "To see it: python3 run.py attend student" in run("student").message
+    assert "See: python3 run.py --help" in run("student").message
+    assert "python3 run.py capture" in run("attend", "deep", "learning").message
+    assert "For example: python3 run.py explain student" in run("explain").message
+
+
+def test_a_design_is_among_what_may_be_tried_next():
+    assert "jumok design student" in run().text
+    assert "jumok design student" in run("attend", "student", tty=True).text
+    assert "jumok design" not in run("attend", "student").text, "what is piped is the record alone"
+    assert "jumok design" not in run("attend", "it-soft", tty=True).text, "it wishes for nothing"
+    assert "jumok design a.yaml" in run("new", "a.yaml", "--from", "student").text
+    assert "jumok design" not in run("new", "b.yaml").text
 
 
 def test_an_unknown_language_is_refused(monkeypatch):
@@ -569,6 +618,16 @@ def test_values_are_asked_for_on_the_command_line():
     assert run("draw", "it-tired", "--values", "all", "-o", "a.html").code == 0
 
 
+def test_letters_that_a_png_writes_as_codes_are_told(odd):
+    told = run("draw", odd, "-o", "a.png").err
+    assert re.fullmatch(
+        r"written: a\.png\n(\[U\+[0-9A-F]{4,5}…?\], ){3}…: the code of letters .* \.svg has them\.\n", told
+    )
+    assert "PNG의 글꼴에 없는 글자" in run("draw", odd, "-o", "a.PNG", "--lang", "ko").err
+    assert run("draw", odd, "-o", "a.svg").err == "written: a.svg\n"
+    assert run("draw", "cat-fish", "-o", "a.png").err == "written: a.png\n"  # Hangul is in the font
+
+
 def test_the_drawn_svg_is_that_of_the_function():
     run("draw", "student", "-o", "a.svg", "--kind", "arrows", "--token", "studies", "--theme", "dark", "--lang", "ko")
     drawn = jumok.draw(jumok.load("student"), "arrows", query="studies", theme="dark", lang="ko")
@@ -841,6 +900,7 @@ REFUSED = {
     "a head by name": (["draw", "student", "--head", "one"], "--head expects whole numbers", "--head에는 0 이상의 정수"),
     "a picture as text": (["draw", "student", "-o", "a.txt"], "a picture is saved as .svg, .png, .md, .csv, .html; got 'a.txt'", "그림은 .svg"),
     "texts of other layers": (["compare", "student", "it-soft"], "got 1 × 1 and 2 × 1 (layers × heads)", "1 × 1와(과) 2 × 1"),
+    "no text to capture": (["capture"], 'jumok capture "The cat sat', 'jumok capture "고양이가 피곤해서 매트 위에 앉았다." --model 모델_폴더'),
     "no path": (["new"], "PATH is missing. For example: jumok new my.yaml", "예: jumok new my.yaml"),
     "no shell": (["completion"], "SHELL is missing. For example: jumok completion bash", "예: jumok completion bash"),
     "an unknown command": (
@@ -852,6 +912,23 @@ REFUSED = {
     "an option far off": (["attend", "student", "--zzz"], "there is no option --zzz\nSee", "--zzz 옵션이 없습니다"),
     "one too many": (["attend", "student", "x"], "'x' is one too many here", "'x'은(는) 여기에 쓸 수 없습니다"),
     "two too many": (["examples", "student", "x", "y"], "'x y' is one too many here", "'x y'은(는)"),
+    "a text to attend": (["attend", "deep", "learning"], 'jumok capture "deep learning"', "'deep learning'은(는) 글인데"),
+    "a text in quotes to attend": (["attend", "deep learning"], 'jumok capture "deep learning"', "'deep learning'은(는) 글인데"),
+    "a text to explain": (["explain", "deep", "learning"], 'explain takes the name of an example, or a file', 'jumok capture "deep learning"'),
+    "a text to draw": (["draw", "나는", "밥을", "먹는다"], 'jumok capture "나는 밥을 먹는다" --model MODEL_FOLDER', "draw에는 예제 이름이나 파일을 씁니다"),
+    "a long text to attend": (["attend", *["은행에서"] * 200], "is a text; attend takes", "글인데"),
+    "no file with a blank": (["attend", "my plan.yaml"], "my plan.yaml: there is no such file", "그런 파일이 없습니다"),
+    "a text to capture": (["capture", "the", "cat"], 'in quotes: jumok capture "the cat"', "따옴표로 묶습니다"),
+    "a path with a blank": (["new", "my", "plan"], 'in quotes: jumok new "my plan.yaml"', "따옴표로 묶습니다"),
+    "a token with a blank": (["attend", "student", "deep", "learning"], 'jumok attend student --token "deep learning"', "따옴표로 묶습니다"),
+    "an example with a blank": (["draw", "bank", "money"], "is called bank-money: jumok draw bank-money", "예제의 이름은 bank-money입니다"),
+    "a mistyped example and a token": (["explain", "studnet", "studies"], "Did you mean 'student'", "혹시 'student'입니까?"),
+    "an example for a command": (["student"], "student is an example, not a command. To see it: jumok attend student", "보려면: jumok attend student"),
+    "a file for a command": (["saved.safetensors"], "is a file, not a command. To see it: jumok attend saved.safetensors", "명령이 아니라 파일"),
+    "a lesson for a command": (["library"], "library is a lesson, not a command. To begin it: jumok lesson library", "명령이 아니라 레슨"),
+    "a number for a command": (["3"], "To begin it: jumok lesson 3", "시작하려면: jumok lesson 3"),
+    "a task for a command": (["pronoun"], "pronoun is a task, not a command. To train on it: jumok learn pronoun", "명령이 아니라 과제"),
+    "help of nothing": (["help", "nothing"], "there is no command 'nothing'", "'nothing' 명령이 없습니다"),
     "no value": (["attend", "student", "--stage"], "--stage needs a value behind it", "--stage 뒤에 값이 필요합니다"),
     "a value too many": (["attend", "student", "--json=1"], "--json takes no value", "--json에는 값을 쓸 수 없습니다"),
     "an unknown stage": (["attend", "student", "--stage", "weigths"], "unknown stage 'weigths'. Did you mean 'weights'", "알 수 없는 단계 'weigths'"),
@@ -932,6 +1009,13 @@ def test_a_refusal_steers_no_terminal(odd):
         ["attend", odd, "--token", "x"],
     ):
         assert not CONTROL.search(run(*arguments).message), arguments
+
+
+def test_a_refusal_keeps_right_to_left_text_apart_and_spells_out_the_rest():
+    assert cli._seen("a \u2068שלום\u2069 b") == "a \u2068שלום\u2069 b"
+    assert cli._seen("\u2068a\u202e\u2069") == "\u2068a\\u202e\u2069"
+    assert cli._seen("\u2068\u2068 \u2069") == "\\u2068\u2068 \u2069"
+    assert cli._seen("\u2069a\u2068") == "\\u2069a\\u2068"
 
 
 def test_a_name_that_is_no_text_is_refused():
@@ -1063,9 +1147,10 @@ def test_colours_only_where_they_are_wanted(monkeypatch):
     assert "\x1b" not in run("attend", "student").text
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    coloured = run("attend", "student").text
-    assert "\x1b[" in coloured
-    assert re.search(r"\x1b\[[\d;]*48;[25];", coloured)  # rich keeps the first way in which a process writes a colour
+    coloured = process("attend", "student", TERM="xterm-256color", FORCE_COLOR="1").stdout
+    assert re.search(
+        rb"\x1b\[[\d;]*48;[25];", coloured
+    )  # a process of its own: rich keeps the first way it writes a colour in
     run("attend", "student", "-o", "a.txt")
     run("explain", "student", "-o", "b.txt")
     assert b"\x1b" not in Path("a.txt").read_bytes() + Path("b.txt").read_bytes()
@@ -1151,3 +1236,26 @@ def test_a_pipe_can_be_read_as_a_file():
     ) as child:
         out, _ = child.communicate(text.encode(), timeout=60)
     assert json.loads(out)["stages"]["weights"] == jumok.attend(examples.load("student")).weights.tolist()
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("command", [["attend", "student"], ["draw", "student"], ["cost"]])
+def test_a_second_output_is_refused_and_neither_is_written(command, lang):
+    message = run(*command, "-o", "a.json", "-o", "b.json", "--lang", lang).message
+    assert "a.json, b.json" in message
+    assert hangul(message) == (lang == "ko")
+    assert not list(Path.cwd().glob("*.json"))
+
+
+def test_messages_name_commands_as_they_are_typed_here(monkeypatch):
+    monkeypatch.setenv("JUMOK_CALLED", "python3 run.py")
+    assert "`python3 run.py new my.yaml`" in run("attend", "  ").message
+    assert "`python3 run.py new nothing.yaml`" in run("attend", "nothing").message
+    assert "`python3 run.py lesson`" in run("lesson", "13").message
+
+
+@pytest.mark.parametrize("number", ["0", "13", "999"])
+def test_a_lesson_by_a_number_that_is_none_is_told_the_numbers_there_are(number):
+    message = run("lesson", number).message
+    assert "numbered 1 to 12" in message
+    assert "Did you mean" not in message

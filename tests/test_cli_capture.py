@@ -10,6 +10,7 @@ import torch
 import transformers as hf
 
 import jumok
+from interrupted import interrupted
 from real_weights import demo as demo
 from real_weights import smollm2 as smollm2
 from small_tokenizers import byte_level, of_transformers, word_pieces
@@ -126,6 +127,12 @@ def test_a_cut_is_shown_beside_the_weight(encoder, cut, said):
     text = one_line(run("capture", CAT, "--model", encoder, "--cut", cut).text)
     assert said in text
     assert "moves most" in text
+
+
+@pytest.mark.parametrize("cut", ["L1H2:it>cat", "l1h2: it -> cat", " 1.2 : it → cat ", "1.2:it->cat"])
+def test_a_cut_may_be_written_as_pages_write_heads_and_arrows(encoder, cut):
+    said = [run("capture", CAT, "--model", encoder, "--cut", one, "--json").text for one in ("1.2:it>cat", cut)]
+    assert said[0] == said[1]
 
 
 def test_a_cut_of_a_decoder_tells_what_follows(decoder):
@@ -342,6 +349,32 @@ def test_what_does_not_fit_is_refused(encoder, arguments, said):
 
 
 @pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("text", ["", "   ", "\n\t　"])
+def test_a_text_of_spaces_alone_is_refused_as_an_empty_one_before_a_model_is_looked_for(text, lang):
+    done = run("capture", text, "--model", "no-such-model", "--lang", lang)
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert ("비어 있지 않은 글" if lang == "ko" else "expects a text that is not empty") in done.err
+    assert "no-such-model" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("cut", "said"),
+    [
+        ("5.0", "--cut: the layer expects 0 to 1, got 5"), ("0.9", "--cut: the head expects 0 to 3, got 9"),
+        ("0.0:dog", "unknown token 'dog'"), ("0.0:it>dog", "unknown token 'dog'"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("model", ["encoder", "decoder"])
+def test_a_cut_that_cannot_be_is_refused_before_the_model_is_loaded(request, model, cut, said, monkeypatch):
+    folder = request.getfixturevalue(model)
+    monkeypatch.setattr("jumok.sources.capture.models.load_model", lambda *_: pytest.fail("the model was loaded"))
+    text = CAT if model == "encoder" else "it"
+    done = run("capture", text, "--model", folder, "--cut", cut)
+    assert done.code == 2
+    assert said in done.message
+
+
+@pytest.mark.parametrize("lang", LANGS)
 def test_two_texts_without_a_model_are_told_to_take_one(lang):
     message = run("compare", CAT, SOFT, "--lang", lang).message
     assert "--model demo" in message
@@ -401,3 +434,23 @@ def test_pickled_weights_and_code_are_refused(encoder, tmp_path):
         json.dumps({"architectures": ["Own"], "auto_map": {"AutoModel": "own.Own"}})
     )
     assert "which jumok never runs" in run("capture", "a", "--model", "m").message
+
+
+# a terminal while it waits ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("when", "text"),
+    [("모델을 불러 글을 읽습니다", ["capture"]), ("달라질 것이 없게", ["compare", "cat dog sat", "dog cat sat"])],
+)
+def test_a_terminal_says_what_it_waits_for_and_ctrl_c_ends_it(encoder, when, text):
+    words = ["cat dog sat"] if text == ["capture"] else []
+    code, screen = interrupted(when.encode(), "--lang", "ko", *text, *words, "--model", str(encoder))
+    assert code == 130, screen
+    assert "Traceback" not in screen
+
+
+def test_a_pipe_hears_nothing_of_it(encoder):
+    done = run("capture", "cat dog sat", "--model", str(encoder), "-o", "x.html", "--lang", "en")
+    assert done.code == 0
+    assert "loaded" not in done.out + done.err

@@ -217,3 +217,10 @@ def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert "PyTorch finds no CUDA GPU here" in run("cost", "--device", "cuda", "--lang", "en").message
     assert "CUDA GPU가 없습니다" in run("cost", "--device", "cuda", "--lang", "ko").message
+
+
+def test_a_reading_too_short_for_the_window_says_so_beside_the_file():
+    done = run("cost", "--reading", "minilm-tired", "-o", "heads.json", "--lang", "en")
+    assert done.code == 0
+    assert "The text is too short" in done.out
+    assert json.loads(Path("heads.json").read_text(encoding="utf-8"))["n_rows"] == 0

@@ -97,7 +97,7 @@ def test_what_was_done_is_taken_along_brought_and_forgotten(tmp_path, home, caps
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["99"], "unknown lesson '99'"),
+        (["99"], "numbered 1 to 12, got 99"),
         (["3", "-o", "a.txt"], ".html, .ipynb, .md"),
         (["3", "--check", "my.md"], "one thing at a time"),
         (["--reset", "--progress"], "one thing at a time"),

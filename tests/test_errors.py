@@ -163,3 +163,38 @@ def test_the_check_sees_what_is_missing() -> None:
     assert placeholders(en) - placeholders(ko) == {"b"}
     with pytest.raises(AssertionError):
         test_a_refusal_says_the_same_in_both_languages("f", {"en": en, "ko": ko})
+
+
+@pytest.mark.parametrize(
+    ("said", "en", "ko"),
+    [
+        ("header too small", "it is too short", "파일이 너무 짧습니다"),
+        ("header too large", "its header has a length that cannot be", "머리 부분의 길이가 있을 수 없는 값입니다"),
+        ("invalid header length", "it ends within its header", "머리 부분이 끝나기 전에 파일이 끝납니다"),
+        ("InvalidHeaderLength", "it ends within its header", "머리 부분이 끝나기 전에 파일이 끝납니다"),
+        (
+            "incomplete metadata, file not fully covered",
+            "it is shorter or longer than its header says",
+            "짧거나 깁니다",
+        ),
+        ("MetadataIncompleteBuffer", "it is shorter or longer than its header says", "짧거나 깁니다"),
+        (
+            "invalid UTF-8 in header: incomplete utf-8 byte sequence",
+            "its header is not UTF-8 text",
+            "UTF-8 글이 아닙니다",
+        ),
+        ("invalid JSON in header: EOF while parsing", "its header is no list of tensors in JSON", "JSON이 아닙니다"),
+        ("invalid offset for tensor `a`", "a tensor has no place in it that could be", "텐서의 위치가 맞지 않습니다"),
+        (
+            "invalid shape, data type, or offset for tensor",
+            "a tensor has another size than its shape needs",
+            "모양과 맞지",
+        ),
+        ("overflow computing buffer size", "a tensor has a shape that no file could hold", "담을 수 없을 만큼"),
+        ("something new", "safetensors: Error while deserializing header: something new", "safetensors: Error while"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_tensors_is_told_in_both_languages(said, en, ko):
+    told = errors.damage_reason(ValueError(f"Error while deserializing header: {said}"))
+    assert told[0] == en
+    assert ko in told[1]

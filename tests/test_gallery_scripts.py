@@ -98,3 +98,19 @@ def test_a_script_runs_from_its_command_and_leaves_a_page(tmp_path):
 @pytest.mark.parametrize("lang", LANGS)  # last: what stands in for torchvision stays until the module ends
 def test_timm(timm, lang):
     assert agrees("timm_vit", lang) == COMMITTED["timm_vit"][lang]
+
+
+def test_without_timm_a_line_says_what_to_install(tmp_path):
+    (tmp_path / "timm.py").write_text("raise ModuleNotFoundError(\"No module named 'timm'\", name='timm')")
+    command = [
+        sys.executable,
+        "-c",
+        f"import sys, runpy; sys.path.insert(0, {str(tmp_path)!r}); runpy.run_path(sys.argv[1], run_name='__main__')",
+    ]
+    done = subprocess.run([*command, str(GALLERY / "timm_vit.py")], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == [
+        "This needs timm. Try: pip install timm",
+        "timm이 필요합니다. 설치: pip install timm",
+    ]

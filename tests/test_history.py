@@ -102,6 +102,8 @@ def test_a_file_gives_back_the_same_history(tmp_path):
         np.testing.assert_array_equal(tensors_kept[name], array)
     np.testing.assert_array_equal(kept.trace(2, 1, 1).weights, made.trace(2, 1, 1).weights)
     assert repr(kept) == "History('made', 9 steps, 3 snapshots, 2 layers)"
+    one = history(1, steps=(1,), loss=np.zeros(1), gradient_norm={})
+    assert repr(one) == "History('made', 1 step, 1 snapshot, 2 layers)"
 
 
 def test_parts_and_unpacked_are_each_other_s_way_back():

@@ -294,7 +294,11 @@ def nested(depth: int, kind: str = "both") -> Any:
 
 RULE = ("layers", 1, "rule")
 FOREIGN: dict[str, tuple[Callable[[], bytes], str, str]] = {
-    "empty": (lambda: b"", "not a whole .safetensors file", "온전한"),
+    "empty": (
+        lambda: b"",
+        r"not a whole .safetensors file of numbers \(it is too short\)",
+        r"숫자 파일이 아닙니다\(파일이 너무 짧습니다\)",
+    ),
     "text": (lambda: b"tokens: [a, b]\n" * 10, "not a whole .safetensors file", "온전한"),
     "a pickle": (lambda: pickle.dumps({"q": np.ones(3)}), "not a whole .safetensors file", "다시 저장하거나 복사"),
     "a pickle that acts": (lambda: b"cos\nsystem\n(S'touch hacked'\ntR.", "not a whole .safetensors file", ""),

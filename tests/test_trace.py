@@ -323,7 +323,10 @@ def test_sizes_are_what_they_say() -> None:
         8,
         3,
     )
-    assert repr(TRACE) == "Trace(8 tokens, 2 heads (1 key/value), d_head 3, causal, from arrays )"
+    assert repr(TRACE) == "Trace(8 tokens, 2 heads (1 key/value), d_head 3, causal, from arrays)"
+    one = jumok.attend(q=np.ones((1, 1, 2)), k=np.ones((1, 1, 2)), v=np.ones((1, 1, 2)))
+    assert repr(one) == "Trace(1 token, 1 head (1 key/value), d_head 2, everything, from arrays)"
+    assert repr(jumok.attend(jumok.load("student"))).endswith("from example student)")
 
 
 @pytest.mark.parametrize("stage", STAGES)

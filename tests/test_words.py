@@ -5,6 +5,7 @@ import pytest
 from jumok.errors import InputError, UnknownName
 from jumok.words import (
     fill,
+    isolated,
     language,
     number,
     particle,
@@ -13,6 +14,7 @@ from jumok.words import (
     quoted,
     shown,
     with_particle,
+    without_isolates,
 )
 
 
@@ -78,6 +80,9 @@ def test_percent() -> None:
         ("한글", "한글"), ("", "''"), (" ", "␣"), ("  ", "␣␣"), ("a b", "a b"), ("a\nb", "a\\nb"), ("\t", "\\t"), ("\x1b[31m", "\\u001b[31m"),
         ("\u202eabc", "\\u202eabc"), ("e\u0301", "é"), ("👩\u200d👧", "👩\u200d👧"), ("</script>", "</script>"), ("\u2028", "\\u2028"),
         ("\x00", "\\u0000"), ("אבג", "אבג"), ("\U000e0041", "\\U000e0041"), ("\x85", "\\u0085"), ("\ufeff", "\\ufeff"),
+        ("\u200b", "\\u200b"), ("\u200d", "\\u200d"), ("\u200d\ufe0f", "\\u200d\\ufe0f"), (" \u200d", "␣\\u200d"), ("\xad", "\\u00ad"),
+        ("\u0301", "\\u0301"), ("\u0e31", "\\u0e31"), ("\xa0", "\\u00a0"), ("\u3000", "\\u3000"), ("\u3164", "\\u3164"), ("\u2800", "\\u2800"),
+        ("\U000e0100", "\\U000e0100"), ("\u20dd", "\\u20dd"), ("a\u200d", "a\u200d"), ("◌\u0301", "◌\u0301"),
     ],
 )  # fmt: skip
 def test_shown(token: str, seen: str) -> None:
@@ -90,6 +95,18 @@ def test_a_shown_token_is_one_line_without_control_characters() -> None:
     assert len(seen.splitlines()) == 1
     assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in seen)
     assert not any(letter in seen for letter in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+
+
+def test_right_to_left_tokens_are_kept_apart_once() -> None:
+    apart = "\u2068שלום\u2069"
+    assert isolated("שלום") == isolated(apart) == quoted("שלום", "en") == apart
+    assert quoted("مرحبا!", "ko") == "'\u2068مرحبا!\u2069'"
+    assert isolated("한글 and 2") == "한글 and 2"
+    assert (
+        fill("{a} {a:은/는}; {r:ranked}", {"a": "שלום", "r": [("שלום", 0.25)]}, "ko")
+        == f"{apart} {apart}은(는); {apart} 25.0%"
+    )
+    assert without_isolates(apart) == "שלום"
 
 
 def test_quotes_keep_a_token_apart_from_the_sentence() -> None:

@@ -20,7 +20,7 @@ def wished(wanted: Any = None, x: Any = ONE_HOT, **more: Any) -> jumok.Trace:
     w_q[1] = LOGS
     given: dict[str, Any] = {"w_q": w_q, "w_k": np.eye(4), "w_v": np.eye(4), "dimensions": NAMES} | more
     details = {"wanted": [WANTED] if wanted is None else wanted} | given.pop("details", {})
-    tokens = ["The", "student", "studies", "deep learning", "carefully"]
+    tokens = given.pop("tokens", ["The", "student", "studies", "deep learning", "carefully"])
     return jumok.attend(x=x, **given, tokens=tokens, source=Source(details=details))
 
 
@@ -56,5 +56,6 @@ def wished_traces() -> Mapping[str, jumok.Trace]:
         "two heads": wished(
             w_q=np.tile(np.where(one, LOGS, 0), 2), w_k=np.tile(np.eye(4), 2), w_v=np.eye(4), n_heads=2
         ),
+        "equal tokens": wished(tokens=["the", "cat", "the", "e\u0301", "é"]),
         "masked": wished([{"2": {"0": 0.1, "1": 0.4, "2": 0.2, "4": 0.3}}], rule="causal"),
     }

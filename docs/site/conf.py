@@ -24,7 +24,7 @@ pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
 source_suffix = {".ko.md" if language == "ko" else ".md": "markdown"}
 exclude_patterns = [page for page in pages if page.endswith(".ko.md") != (language == "ko")]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "docstrings", "korean_search", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "commands", "docstrings", "korean_search", "mathml", "summaries"]
 myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 4
 autodoc_mock_imports = ["torch"]  # only jumok.nn is made of it, and no docstring is

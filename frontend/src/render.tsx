@@ -1,4 +1,5 @@
 /** The only export: draw a model into an element. Called by anywidget, or by the page's own script below. */
+import "./order";
 import { render as draw } from "preact";
 import { hashAddress, type Address } from "./hosts/address";
 import { pageModel } from "./hosts/page";
@@ -7,7 +8,7 @@ import { extensionOf, type Extended } from "./extension";
 import { rehearse } from "./rehearsal";
 import { Session } from "./state";
 import { App } from "./views/app";
-import { FRAME, say } from "./words";
+import { COMMON, say } from "./words";
 import css from "./look/page.css";
 
 export function render({ model, el, address = null }: { model: Model; el: HTMLElement; address?: Address | null }): () => void {
@@ -20,7 +21,7 @@ export function render({ model, el, address = null }: { model: Model; el: HTMLEl
   let isGone = false;
   const failed = (error: unknown): void => {
     root.setAttribute("role", "alert");
-    root.textContent = say(FRAME, "failed", "en", { reason: error instanceof Error ? error.message : String(error) });
+    root.textContent = say(COMMON, "failed", "en", { reason: error instanceof Error ? error.message : String(error) });
   };
   const open = (extended: Extended | null): void => {
     if (isGone) return;

@@ -155,6 +155,8 @@ export class Session {
   /** How maps of weights are coloured, and whether they leave out the first key. */
   readonly mapping = signal<Mapping>("row");
   readonly firstHidden = signal(false);
+  /** On a narrow page: of where a number comes from only the walk is shown. */
+  readonly isFolded = signal(false);
   /** Tables (by their stage) and other parts that are out of sight while a document moves: they follow when it rests. */
   readonly unseen = signal<ReadonlySet<string>>(new Set());
   readonly desk: ReadonlySignal<Desk>;

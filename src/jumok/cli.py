@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ __all__ = ["run"]
 
 
 SHELLS = ("bash", "zsh", "fish")
+MOST_CODES = 3  # named of the letters that a picture's font lacks
 SIDES = ("identity", "given")  # what W_Q or W_K can be fixed at
 NEARS = ("identity", "zero", "given")  # what a design can stay near to
 
@@ -46,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
     except JumokError as error:
         return _refused(error.text(lang))
     except click.UsageError as error:
-        command = "jumok" if error.ctx is None else error.ctx.command_path
+        command = _called("jumok" if error.ctx is None else error.ctx.command_path)
         return _refused(f"{_usage_problem(error, lang)}\n{_('see_help', lang, command=command)}")
     except click.ClickException as error:
         return _refused(error.format_message())
@@ -75,7 +77,7 @@ def _open_what_is_closed() -> None:
 
 def _refused(message: str) -> int:
     """One message on the error stream; no sign in it that a terminal would obey."""
-    text = _seen(f"jumok: {message}\n")
+    text = _seen(f"jumok: {_as_called(message)}\n")
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
     sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
     return 2
@@ -98,10 +100,13 @@ def _never_stumble(*streams: Any) -> None:
 
 _UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
+_APART = re.compile("\u2068([^\u2066-\u2069\n]+)\u2069")  # what a sentence keeps apart (words.isolated)
+
 
 def _seen(text: str) -> str:
-    """Lines in which control and direction characters are spelled out, as JSON would."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """Lines in which control and direction characters are spelled out, as JSON would, but for pairs that keep text apart."""
+    parts = [_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", part) for part in _APART.split(text)]
+    return "".join(f"\u2068{part}\u2069" if at % 2 else part for at, part in enumerate(parts))
 
 
 # words ------------------------------------------------------------------------------------------
@@ -124,7 +129,7 @@ WORDS = {
         "어텐션을 그립니다: 히트맵, 화살표, 모든 단계, 모든 헤드. -o로 파일(조작할 수 있는 페이지 포함)에 쓰고, 없으면 글로 보여 줍니다.",
     ),
     "design": (
-        "Find the W_Q and W_K that reach the wanted: of example files (one W for all), or why none can. -o writes the designed file.",
+        "Find the W_Q and W_K that give the wanted: rows of example files (one W for all), or say why none can. -o writes the designed file.",
         "예제 파일의 wanted:를 이루는 W_Q와 W_K를 찾거나(여러 파일이면 W를 함께 씀) 안 되는 까닭을 밝힙니다. -o로 설계한 파일을 씁니다.",
     ),
     "compare": (
@@ -164,7 +169,7 @@ WORDS = {
     "scaling": ("Show why scores are divided by √d_k, measured.", "점수를 √d_k로 나누는 까닭을 측정해서 보여 줍니다."),
     "cost": (
         "Show what each variant of attention costs as texts grow, measured here: full, flash, window, sparse, linear, lowrank. With "
-        "--reading: which heads of a model could do with a window.",
+        "--reading: which heads of a model could manage with only a window.",
         "글이 길어질 때 어텐션의 변형마다 드는 비용을 이 기계에서 재어 보여 줍니다: full, flash, window, sparse, linear, lowrank. --reading을 주면 "
         "모델의 어느 헤드가 윈도우로 충분한지 보여 줍니다.",
     ),
@@ -397,6 +402,10 @@ WORDS = {
     "keys": ("Keys in each row.", "행마다 키의 수."),
     "seed": ("Seed of the random numbers.", "난수의 시드."),
     "saved": ("written: {path}", "저장했습니다: {path}"),
+    "codes": (
+        "{codes}: the code of letters that the PNG's font lacks; an .svg has them.",
+        "{codes}: PNG의 글꼴에 없는 글자를 나타내는 코드입니다. .svg에는 글자가 그대로 있습니다.",
+    ),
     "one_reading": (
         "this is the reading {name!r}; the others: --reading {others}",
         "이것은 {name!r} 기록입니다. 다른 기록: --reading {others}",
@@ -418,11 +427,37 @@ WORDS = {
         "가장 나은 것을 찾기 전에 멈췄습니다: 최선보다 많아야 {gap} nat 멂. -o FILE.yaml로 쓴 파일은 --resume으로 이어서 찾습니다.",
     ),
     "see_help": ("See: {command} --help", "도움말: {command} --help"),
+    "one_output": (
+        "-o writes one file here, and {some} were named. Write the others by further commands",
+        "-o는 여기서 파일 하나만 저장하는데 {some}이(가) 왔습니다. 나머지는 명령을 따로 실행해 저장하십시오",
+    ),
     "no_output": ("cannot write the output", "출력을 쓸 수 없습니다"),
     "no_option": ("there is no option {got}{maybe}", "{got} 옵션이 없습니다{maybe}"),
     "no_command": ("there is no command {got!r}{maybe} There are: {some}", "{got!r} 명령이 없습니다{maybe} 쓸 수 있는 명령: {some}"),
     "missing": ("{got} is missing. For example: {such_as}", "{got}이(가) 빠졌습니다. 예: {such_as}"),
     "extra": ("{got!r} is one too many here", "{got!r}은(는) 여기에 쓸 수 없습니다"),
+    "an_example": ("{got} is an example, not a command. To see it: {command}", "{got}은(는) 명령이 아니라 예제입니다. 보려면: {command}"),
+    "a_file": ("{got} is a file, not a command. To see it: {command}", "{got}은(는) 명령이 아니라 파일입니다. 보려면: {command}"),
+    "a_lesson": ("{got} is a lesson, not a command. To begin it: {command}", "{got}은(는) 명령이 아니라 레슨입니다. 시작하려면: {command}"),
+    "a_task": ("{got} is a task, not a command. To train on it: {command}", "{got}은(는) 명령이 아니라 과제입니다. 학습하려면: {command}"),
+    "a_text": (
+        "{got!r} is a text; {verb} takes the name of an example, or a file. To see what a model attends to in a text: {command}",
+        "{got!r}은(는) 글인데, {verb}에는 예제 이름이나 파일을 씁니다. 모델이 글에서 무엇을 참고하는지 보려면: {command}",
+    ),
+    "model_folder": ("MODEL_FOLDER", "모델_폴더"),
+    "of_a_language": (
+        ". demo reads English; a text in Korean needs a model that reads it: {command}",
+        ". demo는 영어를 읽습니다. 한국어 글에는 한국어를 읽는 모델이 필요합니다: {command}",
+    ),
+    "hyphens": ("the example {got!r} is called {name}: {command}", "{got!r} 예제의 이름은 {name}입니다: {command}"),
+    "quotes": (
+        "{got!r} is one too many here. Words that belong together stand in quotes: {command}",
+        "{got!r}은(는) 여기에 쓸 수 없습니다. 띄어 쓴 한 덩어리는 따옴표로 묶습니다: {command}",
+    ),
+    "language_is": (
+        "{where} expects ko or en, got {got!r}. {name} is {code}: {command}",
+        "{where}에는 ko나 en을 쓰는데 {got!r}이(가) 왔습니다. {name_ko}는 {code}입니다: {command}",
+    ),
     "needs_value": ("{got} needs a value behind it", "{got} 뒤에 값이 필요합니다"),
     "takes_no_value": ("{got} takes no value", "{got}에는 값을 쓸 수 없습니다"),
     "maybe": (". Did you mean {some}?", ". 혹시 {some}입니까?"),
@@ -435,6 +470,7 @@ WORDS = {
     "next_examples": ("seven more sentences: bank and river, pear and ship, it and its antecedent", "다른 예문들: 은행, 배, it이 가리키는 것"),
     "next_lesson": ("learn it step by step, with exercises", "차근차근 배우기, 연습 문제와 함께"),
     "next_serve": ("the page with Python behind it, for you or a class", "Python이 함께 움직이는 페이지, 혼자서나 수업에서"),
+    "next_design": ("wish for weights, get the W_Q and W_K that give them", "바라는 가중치를 정하고, 그렇게 되는 W_Q와 W_K 찾기"),
     "next_new": ("an example file of your own", "나만의 예제 파일"),
     "next_scaling": ("why scores are divided by √d_k", "점수를 √d_k로 나누는 까닭"),
 }  # fmt: skip
@@ -444,12 +480,54 @@ def _(name: str, lang: str, /, **data: Any) -> str:
     return WORDS[name][LANGS.index(lang)].format(**data)
 
 
+MEANT = {  # what people call a language
+    "ko": ("kr", "kor", "korean", "korea", "ko-kr", "ko_kr", "ko_kr.utf-8", "한국어", "한글"),
+    "en": ("eng", "english", "us", "uk", "gb", "en-us", "en_us", "en-gb", "en_gb", "en_us.utf-8", "영어"),
+}
+
+
 def _language_of(arguments: Sequence[str]) -> str:
     """--lang wherever it stands, so that help and messages speak it too; then the environment."""
     before = list(arguments)[: list(arguments).index("--")] if "--" in arguments else list(arguments)
     given = [argument.removeprefix("--lang=") for argument in before if argument.startswith("--lang=")]
     given += [value for name, value in itertools.pairwise(before) if name == "--lang"]
+    _refuse_nickname("--lang", given[-1] if given else "")
+    if not given:
+        _refuse_nickname("JUMOK_LANG", os.environ.get("JUMOK_LANG", ""))
     return language(given[-1]) if given else preferred_language()
+
+
+def _refuse_nickname(where: str, got: str) -> None:
+    """Errors: ``InputError`` for a language by another name than jumok's, with that one."""
+    name = unicodedata.normalize("NFC", got).lower()
+    for code, names in MEANT.items():
+        if got != code and name in (code, *names):
+            said = {
+                "where": where, "got": got, "code": code, "command": f"{where}{' ' if where == '--lang' else '='}{code}",
+                "name": {"ko": "Korean", "en": "English"}[code], "name_ko": {"ko": "한국어", "en": "영어"}[code],
+            }  # fmt: skip
+            raise InputError(en=_("language_is", "en", **said), ko=_("language_is", "ko", **said))
+
+
+def _called(command: str) -> str:
+    """A command as it is typed here: run.py says how it was called."""
+    return command.replace("jumok", os.environ.get("JUMOK_CALLED", "jumok"), 1)
+
+
+def _as_called(text: str) -> str:
+    """A text with its commands as they are typed here."""
+    return re.sub(rf"(?<![\w./-])jumok (?=(?:{'|'.join(VERBS)})\b)", _called("jumok "), text)
+
+
+def _quoted(words: str) -> str:
+    """One argument that a shell does not take apart; double quotes, which every shell knows, where they do."""
+    return shlex.quote(words) if re.search(r'["$`\\!]', words) else f'"{words}"'
+
+
+def _is_lang_asked() -> bool:
+    """Whether --lang was given, before or after the command's name; neither the environment nor the locale is a wish."""
+    command = click.get_current_context()
+    return any(context.params.get("lang") is not None for context in (command, command.find_root()))
 
 
 def _usage_problem(error: click.UsageError, lang: str) -> str:
@@ -457,16 +535,100 @@ def _usage_problem(error: click.UsageError, lang: str) -> str:
         near = ", ".join(error.possibilities or ())
         return _("no_option", lang, got=error.option_name, maybe=_("maybe", lang, some=near) if near else "")
     if isinstance(error, _NoSuchCommand):
+        if meant := _meant(error.got, lang):
+            return meant
         known = difflib.get_close_matches(error.got, error.known, n=1)
         maybe = _("maybe", lang, some=known[0]) if known else "."
         return _("no_command", lang, got=error.got, maybe=maybe, some=", ".join(error.known))
     if isinstance(error, click.MissingParameter) and error.param is not None and error.ctx is not None:
-        such_as = SUCH_AS.get(error.ctx.info_name or "", "jumok --help")
+        such_as = _called(SUCH_AS.get(error.ctx.info_name or "", "jumok --help"))
+        if error.ctx.info_name == "capture" and lang == "ko":
+            such_as += _("of_a_language", lang, command=_called(KOREAN_CAPTURE))
         return _("missing", lang, got=error.param.human_readable_name, such_as=such_as)
     if isinstance(error, click.BadOptionUsage):
         return _("takes_no_value" if "not take" in error.message else "needs_value", lang, got=error.option_name)
     extra = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
-    return _("extra", lang, got=extra[1]) if extra else error.format_message()
+    return _one_too_many(error.ctx, extra[1], lang) if extra else error.format_message()
+
+
+def _meant(got: str, lang: str) -> str:
+    """What to type where the name of something else stands in the place of a command; "" where it is of nothing."""
+    from .lessons.packaged import names as lessons
+    from .sources import example
+    from .sources.learn.tasks import NAMES
+
+    word = _for_shell(got)
+    if got in example.names():
+        return _("an_example", lang, got=got, command=_called(f"jumok attend {word}"))
+    if Path(got).suffix in (".yaml", ".yml", ".safetensors") and _is_there(got):
+        return _("a_file", lang, got=got, command=_called(f"jumok attend {word}"))
+    if got in lessons().values() or (got.isascii() and got.isdigit() and int(got[:6]) in lessons()):
+        return _("a_lesson", lang, got=got, command=_called(f"jumok lesson {word}"))
+    return _("a_task", lang, got=got, command=_called(f"jumok learn {word}")) if got in NAMES else ""
+
+
+def _one_too_many(ctx: click.Context | None, extra: str, lang: str) -> str:
+    """More words than a command takes: most often one text, or one name, that needs quotes."""
+    arguments = [] if ctx is None else [one.name for one in ctx.command.params if isinstance(one, click.Argument)]
+    last = None if ctx is None or not arguments else ctx.params.get(arguments[-1] or "")
+    if ctx is None or not isinstance(last, str):
+        return _("extra", lang, got=extra)
+    verb, whole = str(ctx.info_name), f"{last} {extra}"
+    is_there = _is_there(whole)
+    if verb in ("attend", "draw") and not is_there:
+        if _is_name(last) or _near_names(last):
+            is_token = verb == "attend" and extra in _words_of(last)
+            command = f"jumok {verb} {_for_shell(last)} --token {_quoted(extra)}"
+            return _("quotes", lang, got=extra, command=_called(command)) if is_token else _("extra", lang, got=extra)
+        return _no_text(verb, whole, lang)
+    is_whole = is_there or verb in ("capture", "new") or (verb == "check" and not _is_name(last))
+    whole += ".yaml" if verb == "new" and not Path(whole).suffix else ""
+    command = _called(f"jumok {verb} {_quoted(whole)}")
+    return _("quotes", lang, got=extra, command=command) if is_whole else _("extra", lang, got=extra)
+
+
+def _no_text(verb: str, text: str, lang: str) -> str:
+    from .sources import example
+
+    name = "-".join(text.split())
+    if name in example.names():
+        return _("hyphens", lang, got=text, name=name, command=_called(f"jumok {verb} {name}"))
+    model = (
+        f" --model {_('model_folder', lang)}" if re.search("[가-힣]", text) else ""
+    )  # without it demo, which reads English
+    return _("a_text", lang, got=text, verb=verb, command=_called(f"jumok capture {_quoted(text)}{model}"))
+
+
+def _text_refused(text: str) -> InputError:
+    verb = click.get_current_context().info_name or "attend"
+    return InputError(en=_no_text(verb, text, "en"), ko=_no_text(verb, text, "ko"))
+
+
+def _is_name(name: str) -> bool:
+    """Whether an example, a reading or a file is called so."""
+    from .files import packaged_readings
+    from .sources import example
+
+    return name in example.names() or name in packaged_readings() or _is_there(name)
+
+
+def _is_there(path: str) -> bool:
+    """Whether a file is called so; a text may be longer than a file's name can be."""
+    return os.path.exists(path)  # noqa: PTH110 (Path raises for such a text)
+
+
+def _near_names(name: str) -> list[str]:
+    """Examples of nearly that name: it is mistyped, and no text."""
+    from .sources import example
+
+    return difflib.get_close_matches(name, example.names(), n=1, cutoff=0.6)
+
+
+def _words_of(name: str) -> list[str]:
+    try:
+        return [str(token) for token in _first(_attended(name, None)).tokens]
+    except JumokError:
+        return []
 
 
 SUCH_AS = {
@@ -481,6 +643,16 @@ SUCH_AS = {
     "new": "jumok new my.yaml",
     "completion": "jumok completion bash",
 }
+
+
+VERBS = (
+    "attend", "explain", "draw", "compare", "design", "learn", "capture", "measure", "roles", "cost", "lesson", "check", "serve",
+    "examples", "example", "new", "completion",
+)  # fmt: skip
+HELP = ("help", "도움말")
+
+
+KOREAN_CAPTURE = 'jumok capture "고양이가 피곤해서 매트 위에 앉았다." --model 모델_폴더'
 
 
 class _NoSuchCommand(click.UsageError):
@@ -511,9 +683,28 @@ class _Commands(click.Group):
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] in HELP:
+            args = [*args[1:2], "--help"]
+            if len(args) == 1:
+                self.parse_args(ctx, args)  # prints it, and ends
         if self.get_command(ctx, args[0]) is None:
             raise _NoSuchCommand(args[0], list(self.commands))
         return super().resolve_command(ctx, args)
+
+
+class _Output(click.Option):
+    """-o, once: of two files the first would be forgotten without a word."""
+
+    def __init__(self, lang: str, words: str, metavar: str = "FILE") -> None:
+        names = ["-o", "--output"]
+        super().__init__(names, multiple=True, metavar=metavar, help=_(words, lang), shell_complete=_complete_file)
+        self.lang = lang
+
+    def process_value(self, ctx: click.Context, value: Any) -> str | None:
+        given = super().process_value(ctx, value)
+        if len(given) > 1:
+            raise click.UsageError(_("one_output", self.lang, some=", ".join(given)), ctx)
+        return given[0] if given else None
 
 
 # commands ---------------------------------------------------------------------------------------
@@ -534,10 +725,8 @@ def _commands(lang: str) -> click.Group:
     )  # fmt: skip
     example = click.Argument(["name"], shell_complete=_complete_example)
     formats = [click.Option([f"--{name}"], is_flag=True, help=_(name, lang)) for name in ("json", "markdown", "csv")]
-    output = click.Option(["-o", "--output"], metavar="FILE", help=_("output", lang), shell_complete=_complete_file)
-    explain_output = click.Option(
-        ["-o", "--output"], metavar="FILE", help=_("explain_output", lang), shell_complete=_complete_file
-    )
+    output = _Output(lang, "output")
+    explain_output = _Output(lang, "explain_output")
     layer = click.Option(["--layer"], metavar="N", help=_("layer", lang))
     mask = click.Option(["--mask"], help=_("mask", lang), shell_complete=_complete(("none", "causal", "window:2")))
     token = click.Option(["--token"], metavar="T", help=_("token", lang))
@@ -608,10 +797,7 @@ def _add_pictures(
         )
         for name, of in KINDS.items()
     }
-    files = {
-        name: click.Option(["-o", "--output"], metavar="FILE", help=_(name, lang), shell_complete=_complete_file)
-        for name in ("draw_output", "compare_output")
-    }
+    files = {name: _Output(lang, name) for name in ("draw_output", "compare_output")}
     name, first, second = (
         click.Argument([one], shell_complete=_complete_example) for one in ("name", "first", "second")
     )
@@ -651,17 +837,13 @@ def _add_capture(group: click.Group, lang: str, shared: list[click.Option]) -> N
         for name in ("renormalise", "allow_pickle")
     ]
     head = click.Option(["--head"], metavar="N", help=_("head", lang))
-    output = click.Option(
-        ["-o", "--output"], metavar="FILE", help=_("capture_output", lang), shell_complete=_complete_file
-    )
+    output = _Output(lang, "capture_output")
     _add(group, lang, _capture, [text, model, *texts, *flags, layer, head, output, json, lang_option])
 
 
 def _add_design(group: click.Group, lang: str, shared: list[click.Option]) -> None:
     files = click.Argument(["files"], nargs=-1, required=True, shell_complete=_complete_example)
-    output = click.Option(
-        ["-o", "--output"], metavar="FILE", help=_("design_output", lang), shell_complete=_complete_file
-    )
+    output = _Output(lang, "design_output")
     sides = [
         click.Option(
             [f"--fix-{side}"], metavar="|".join(SIDES), help=_(f"fix_{side}", lang), shell_complete=_complete(SIDES)
@@ -752,9 +934,7 @@ def _add_cost(group: click.Group, lang: str, shared: list[click.Option]) -> None
         )
         for name, (metavar, default) in COST_OPTIONS.items()
     ]  # fmt: skip
-    output = click.Option(
-        ["-o", "--output"], metavar="FILE", help=_("cost_output", lang), shell_complete=_complete_file
-    )
+    output = _Output(lang, "cost_output")
     _add(group, lang, _cost, [*options, output, *shared])
 
 
@@ -763,7 +943,7 @@ def _add_measure(group: click.Group, lang: str, shared: list[click.Option]) -> N
     metavars = {"engine": "E", "workers": "N", "limit": "N", "repeated": "N"}
     options = [
         click.Option(["--model"], default="demo", show_default=True, metavar="M", help=_("model", lang), shell_complete=_complete_file),
-        click.Option(["-o", "--output"], metavar="FOLDER", help=_("measure_output", lang), shell_complete=_complete_file),
+        _Output(lang, "measure_output", "FOLDER"),
         *(
             click.Option(
                 [f"--{name}"], metavar=metavar, help=_(name, lang), default="local" if name == "engine" else None,
@@ -800,9 +980,7 @@ def _add_serve(group: click.Group, lang: str, shared: list[click.Option]) -> Non
 
 def _add_lesson(group: click.Group, lang: str, shared: list[click.Option]) -> None:
     which = click.Argument(["which"], metavar="[LESSON]", required=False, shell_complete=_complete_lesson)
-    output = click.Option(
-        ["-o", "--output"], metavar="FILE", help=_("lesson_output", lang), shell_complete=_complete_file
-    )
+    output = _Output(lang, "lesson_output")
     flags = [click.Option([f"--{name}"], is_flag=True, help=_(name, lang)) for name in ("notebook", "answers")]
     files = [
         click.Option([f"--{name}"], metavar="FILE", help=_(f"lesson_{name}", lang), shell_complete=_complete_file)
@@ -856,6 +1034,7 @@ def _welcome(lang: str | None) -> None:
         (f"{called} --lang {other}", _("next_lang", chosen)),
         (f"{called} examples", _("next_examples", chosen)),
         (f"{called} lesson", _("next_lesson", chosen)),
+        (f"{called} design student", _("next_design", chosen)),
         (f"{called} new my.yaml", _("next_new", chosen)),
         (f"{called} serve", _("next_serve", chosen)),
         (f"{called} scaling", _("next_scaling", chosen)),
@@ -906,11 +1085,21 @@ def _attend(
         record.save(output)
         _tell(_("saved", lang, path=output))
         return
-    _deliver(lang, output, form, lambda file: _write_attended(file, lang, record, stage, queries, form))
+    _deliver(lang, output, form, lambda file: _write_attended(file, lang, record, stage, queries, form, name))
+
+
+def _suggest_after(screen: Any, lang: str, record: Any, name: str) -> None:
+    """What somebody who reads the stages of a record may try next."""
+    word, details = _for_shell(name), _first(record).source.details
+    steps = [
+        ("explain", _("next_explain", lang)),
+        *([("design", _("next_design", lang))] if details.get("wanted") else []),
+    ]
+    screen.next_steps([(_called(f"jumok {verb} {word}"), said) for verb, said in steps])
 
 
 def _write_attended(
-    file: IO[str], lang: str, record: Any, stage: str | None, queries: list[int] | None, form: str
+    file: IO[str], lang: str, record: Any, stage: str | None, queries: list[int] | None, form: str, name: str
 ) -> None:
     from .layer_numbers import layer_numbers
     from .picture import plain
@@ -935,6 +1124,8 @@ def _write_attended(
         screen = _screen(lang, file)
         if stage is None:
             screen.attended(record, None if queries is None else queries[0], _pair_of(record))
+            if file is sys.stdout and sys.stdout.isatty():
+                _suggest_after(screen, lang, record, name)
             return
         for at, one in zip(numbers, layers, strict=True):
             if len(layers) > 1:
@@ -991,6 +1182,8 @@ def _explain(
         return
     only = _head_of(head, all_heads)
     is_whole = not (tokens or token or every) and layer is None and only is None
+    if tokens and "." not in name and not (_is_name(name) or _near_names(name)):
+        raise _text_refused(" ".join((name, *tokens)))
     found = _attended(name, mask, step, probe, whole=is_whole)
     if not isinstance(found, Trace | Reading):
         from .cli_learn import explain_run
@@ -999,7 +1192,7 @@ def _explain(
         return
     whole = readable(found)
     record = _layer_of(whole, layer)
-    wanted = [_token_of(record, one) for one in (*tokens, *token)]
+    wanted = [_token_of(record, one) for one in (*_together(record, tokens), *token)]
     wanted = list(range(len(record.tokens))) if every else wanted or [default_token(_first(record))]
     pair = _pair_of(record) if layer is None else None
     explained = (explain(record, at, lang, pair=pair, head=only) for at in wanted)  # one after the other, however many
@@ -1121,7 +1314,7 @@ def _compare(
 
 def _refuse_texts(*names: str) -> None:
     """Two texts without a model: that they are no examples helps nobody."""
-    texts = [name for name in names if re.search(r"\s", name.strip()) and not Path(name[:200]).exists()]
+    texts = [name for name in names if re.search(r"\s", name.strip()) and not _is_there(name)]
     if texts:
         raise InputError(
             en=f"without --model two examples or files are compared, and {texts[0]!r:.60} is neither. To compare two texts, say "
@@ -1179,6 +1372,17 @@ def _measure(lang: str, corpus: str | None, output: str | None, json: bool, **as
     cli_measure.measure_corpus(lang, corpus, output, json, asked)
 
 
+def _save_picture(lang: str, picture: Any, output: str, **options: Any) -> None:
+    picture.save(output, **options)
+    _tell_picture(lang, picture, output)
+
+
+def _tell_picture(lang: str, picture: Any, output: str) -> None:
+    _tell(_("saved", lang, path=output))
+    if Path(output).suffix.lower() == ".png" and (codes := picture.codes()):
+        _tell(_("codes", lang, codes=", ".join(codes[:MOST_CODES]) + (", …" if len(codes) > MOST_CODES else "")))
+
+
 def _serve(lang: str, files: tuple[str, ...], **asked: Any) -> None:
     from . import cli_serve
 
@@ -1194,8 +1398,7 @@ def _roles(lang: str, name: str | None, json: bool) -> None:
 def _hand_over(lang: str, picture: Any, output: str | None, **options: Any) -> None:
     """A picture into its file, or as text on the screen."""
     if output is not None:
-        picture.save(output, **options)
-        _tell(_("saved", lang, path=output))
+        _save_picture(lang, picture, output, **options)
         return
     from .picture.printed import printed
 
@@ -1210,9 +1413,10 @@ def _new(lang: str, path: str, origin: str | None, force: bool) -> None:
     from .sources import example
 
     if Path(path).suffix.lower() not in (".yaml", ".yml"):
+        named = _for_shell((path or "my") + ".yaml")
         raise InputError(
-            en=f"an example file ends in .yaml, got {path!r}. Try: jumok new {path or 'my'}.yaml",
-            ko=f"예제 파일 이름은 .yaml로 끝나야 하는데 {path!r}이(가) 왔습니다. 예: jumok new {path or 'my'}.yaml",
+            en=f"an example file ends in .yaml, got {path!r}. Try: jumok new {named}",
+            ko=f"예제 파일 이름은 .yaml로 끝나야 하는데 {path!r}이(가) 왔습니다. 예: jumok new {named}",
         )
     if os.path.lexists(path) and not force:
         raise OutputError(
@@ -1223,9 +1427,9 @@ def _new(lang: str, path: str, origin: str | None, force: bool) -> None:
     data = text.encode("utf-8")
     write_whole(path, lambda name: Path(name).write_bytes(data))
     _say(_("saved", lang, path=path))
-    _screen(lang).next_steps(
-        [(f"{os.environ.get('JUMOK_CALLED', 'jumok')} attend {_for_shell(path)}", _("attend", lang))]
-    )
+    has_wishes = re.search(r"^wanted:", text, re.MULTILINE) is not None
+    steps = [("attend", _("attend", lang)), *([("design", _("next_design", lang))] if has_wishes else [])]
+    _screen(lang).next_steps([(_called(f"jumok {verb} {_for_shell(path)}"), said) for verb, said in steps])
 
 
 def _for_shell(path: str) -> str:
@@ -1308,6 +1512,8 @@ def _attended(
     from .trace import Reading
     from .verbs import attend, load
 
+    if re.search(r"\s", name.strip()) and not re.search(r"\.\w+$", name) and not _is_there(name):
+        raise _text_refused(name)
     loaded = load(name)
     of_run = wanted(loaded, _place("--step", step), _place("--probe", probe), whole)
     if isinstance(loaded, Example):
@@ -1367,6 +1573,16 @@ def _token_of(record: Any, token: str) -> int:
             raise
         at = first.index(int(token))
     return at
+
+
+def _together(record: Any, words: Sequence[str]) -> Iterator[str]:
+    """Texts of tokens as they were typed; words that are a token only together are one: deep learning."""
+    known, at = {str(token) for token in _first(record).tokens}, 0
+    while at < len(words):
+        ends = [end for end in range(at + 2, len(words) + 1) if " ".join(words[at:end]) in known]
+        end = ends[-1] if ends and words[at] not in known else at + 1
+        yield " ".join(words[at:end])
+        at = end
 
 
 def _pair_of(record: Any) -> Any:
@@ -1445,7 +1661,7 @@ def _say(text: str) -> None:
 
 def _tell(text: str) -> None:
     """What was done, beside the output."""
-    sys.stderr.write(_seen(text) + "\n")
+    sys.stderr.write(_seen(_as_called(text)) + "\n")
 
 
 def _dump(file: IO[str], plain: Any) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from . import cli
-from .errors import InputError
+from .errors import InputError, JumokError
 from .files import refuse_nameless
 from .layer_numbers import layer_numbers, layer_place
+from .sources.capture.texts import refuse_blank
 from .tokens import Token, token_index
 
 __all__ = ["capture_text", "compare_texts", "quiet_libraries"]
@@ -21,6 +24,7 @@ DRAWN = (".html", ".svg", ".png", ".md", ".csv")
 DTYPES = ("float32", "float16", "bfloat16")
 MOST_LAYERS = 100_000
 MOST_NAMED = 6  # readings in a message
+HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")  # as configs call their number
 N_CUTS = 3  # that a page gets where none is asked for
 LONG_S, VERY_LONG_S = 10.0, 60.0
 MANY_WEIGHTS = 2**28  # of all heads: to find the strongest of more takes longer than it is worth
@@ -40,17 +44,23 @@ def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Ma
     layer, head = (cli._place(f"--{name}", asked[name]) for name in ("layer", "head"))
     wanted = [_cut_of(one) for one in asked["cut"]]
     _refuse_renormalise(asked["renormalise"], wanted)
+    refuse_blank(text)
+    if wanted and asked["target"] is None and asked["reading"] is None:
+        _refuse_cuts_early(asked["model"], text, options["layers"], wanted)
     start = time.monotonic()
-    reading = _reading_of(_captured(asked["model"], text, options), asked["reading"])
+    with _stage(lang, "reading"):
+        reading = _reading_of(_captured(asked["model"], text, options), asked["reading"])
     took = time.monotonic() - start
     layer = layer_numbers(reading)[-1] if layer is None and head is not None else layer
     _refuse_place(reading, layer, head)
     if suffix == ".html":
         _refuse_large_page(reading)
-    cuts = [_cut(reading, one, asked["renormalise"]) for one in wanted]
-    if output is not None:
+    with _stage(lang, "cutting") if wanted or suffix == ".html" else contextlib.nullcontext():
+        cuts = [_cut(reading, one, asked["renormalise"]) for one in wanted]
         shown = (cuts or _strongest_cuts(reading, took)) if suffix == ".html" else None
+    if output is not None:
         _write(lang, reading, output, suffix, shown)
+        _tell_others(lang, reading)
     if json:
         cli._dump(sys.stdout, _told(reading, cuts))
         return
@@ -61,6 +71,13 @@ def capture_text(lang: str, text: str, output: str | None, json: bool, asked: Ma
     if cuts:
         screen.title(words("cut", lang))
         screen.entries([(len(cuts) > 1, cut.text(lang)) for cut in cuts])
+
+
+def _stage(lang: str, name: str) -> Any:
+    """While it is open a terminal says what is being done."""
+    from .picture.progress import Stage
+
+    return Stage(sys.stderr, lang, name)
 
 
 def _reading_of(captured: Any, name: str | None) -> Any:
@@ -125,10 +142,16 @@ def _write(lang: str, reading: Any, output: str, suffix: str, cuts: list[Any] | 
     if suffix in DRAWN:
         from .picture.drawing import draw
 
-        draw(reading, lang=lang).save(output, cuts=cuts)
+        with _stage(lang, "drawing"):
+            picture = draw(reading, lang=lang)
+            picture.save(output, cuts=cuts)
+        cli._tell_picture(lang, picture, output)
     else:
-        reading.save(output)
-    cli._tell(cli._("saved", lang, path=output))
+        reading.save(output)  # at once
+        cli._tell(cli._("saved", lang, path=output))
+
+
+def _tell_others(lang: str, reading: Any) -> None:
     others = [name for name in reading.names if name != reading.main]
     if others:
         some = ", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
@@ -140,7 +163,6 @@ def _told(reading: Any, cuts: list[Any]) -> dict[str, Any]:
     import dataclasses
 
     from .measurement.first_look import head_looks, some_queries
-    from .picture.captured import unreadable
 
     some = some_queries(reading)
     return {
@@ -151,7 +173,7 @@ def _told(reading: Any, cuts: list[Any]) -> dict[str, Any]:
         "readings": list(reading.names),
         "layers": [layer.source.to_json() for layer in reading],
         "tokens": [dataclasses.asdict(token) for token in reading.tokens],
-        "unreadable": unreadable(reading, reading.unknown),
+        "unreadable": reading.source.details.get("unreadable", {}).get("why"),
         "heads": [dataclasses.asdict(look) for look in head_looks(reading, some)],
         "rows": some,
         "cuts": [cut.to_json() for cut in cuts],
@@ -201,22 +223,81 @@ def _dtype(text: str | None) -> str | None:
 
 
 def _cut_of(text: str) -> Cut:
-    """L.H, L.H:query or L.H:query>key."""
-    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(?::(.+?)(?:>(.+))?)?", text)
+    """L.H, L.H:query or L.H:query>key; a head also as pages write it, L1H0, and an arrow as -> or →."""
+    head = r"\s*(?:(\d{1,4})\.(\d{1,4})|L(\d{1,4})\s?H(\d{1,4}))\s*"
+    found = re.fullmatch(rf"{head}(?::\s*(.+?)\s*(?:(?:->|>|→)\s*(.+?)\s*)?)?", text, re.IGNORECASE)
     if found is None:
         raise InputError(
             en=f"--cut expects LAYER.HEAD, LAYER.HEAD:query or LAYER.HEAD:query>key, such as '3.1:it>cat'; got {text!r}.",
             ko=f"--cut에는 층.헤드, 층.헤드:쿼리, 층.헤드:쿼리>키(예: '3.1:it>cat')가 필요한데 {text!r}이(가) 왔습니다.",
         )
-    return int(found[1]), int(found[2]), found[3], found[4]
+    layer, head = found[1] or found[3], found[2] or found[4]
+    return int(layer), int(head), found[5], found[6]
 
 
 def _cut(reading: Any, wanted: Cut, renormalise: bool) -> Any:
+    return reading.cut(*_found(reading, wanted), renormalise=renormalise)
+
+
+def _found(reading: Any, wanted: Cut) -> tuple[int, int, int | None, int | None]:
+    """A cut with the positions of its tokens. Errors: ``InputError`` for what is not there."""
     layer, head, query, key = wanted
     _refuse_place(reading, layer, head, "--cut")
     asks = None if query is None else _token(reading, query)
     read = None if key is None else _key(reading, key)
-    return reading.cut(layer, head, asks, read, renormalise=renormalise)
+    return layer, head, asks, read
+
+
+def _refuse_cuts_early(model: str, text: str, layers: Collection[int] | None, wanted: Sequence[Cut]) -> None:
+    """Refuse a cut that cannot be before the model is loaded, as far as its folder tells: layers, heads, and the text's tokens.
+
+    What the folder does not tell is seen when the text was read.
+    """
+    try:
+        blank = _blank_reading(model, text, layers)
+    except (JumokError, ImportError):  # told better by capture itself
+        return
+    for one in wanted if blank is not None else ():
+        _found(blank, one)
+
+
+def _blank_reading(model: str, text: str, layers: Collection[int] | None) -> Any:
+    """A reading of the shape that this one will have, at most; None where the folder does not tell it."""
+    import json
+
+    import numpy as np
+
+    from .sources.capture.models import place_of, tokenizer_of
+    from .sources.capture.texts import encoded
+    from .sources.capture.wanted import SIZES
+    from .trace import Reading, Source, Trace
+
+    quiet_libraries()
+    folder = place_of(model)
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(config, dict):
+        return None
+    n_layers, n_heads = (config.get(_one_of(names, config)) for names in (SIZES, HEADS))
+    if type(n_layers) is not int or type(n_heads) is not int or not 0 < n_layers * n_heads < MOST_LAYERS:
+        return None
+    tokenizer = None if config.get("is_encoder_decoder") else tokenizer_of(folder)
+    if tokenizer is None:
+        return None
+    tokens = encoded(tokenizer, [text]).tokens[0]
+    blank = np.zeros((n_heads, len(tokens), 1))
+    kept = [layer for layer in range(n_layers) if layers is None or layer in layers]
+    source = Source(kind="model", details={"sentence": text})
+    made = [
+        Trace(tokens=tuple(tokens), q=blank, k=blank, v=blank, source=replace(source, layer=layer)) for layer in kept
+    ]
+    return Reading(tuple(made), source) if made else None
+
+
+def _one_of(names: Sequence[str], config: Mapping[str, Any]) -> str:
+    return next((name for name in names if name in config), "")
 
 
 def _refuse_place(reading: Any, layer: int | None, head: int | None, where: str | None = None) -> None:
@@ -288,22 +369,24 @@ def compare_texts(
     from .sources.capture.models import load_model
     from .verbs import capture
 
+    for text in texts:
+        refuse_blank(text, "compare", "compare")
     quiet_libraries()
-    loaded, tokenizer, _ = load_model(model)
-    first, second = (readable(capture(loaded, text, tokenizer)) for text in texts)
-    pairs = _pairs(first, second)
-    found = compare(first, second, pairs=pairs)
-    at = None if token is None else _token(first, token)
-    edits = [NeutralEdit("own", text) for text in neutral] or list(neutral_edits(texts[0], token or ""))
-    others = [readable(capture(loaded, edit.text, tokenizer)) for edit in edits]
+    with _stage(lang, "comparing"):
+        loaded, tokenizer, _ = load_model(model)
+        first, second = (readable(capture(loaded, text, tokenizer)) for text in texts)
+        pairs = _pairs(first, second)
+        found = compare(first, second, pairs=pairs)
+        at = None if token is None else _token(first, token)
+        edits = [NeutralEdit("own", text) for text in neutral] or list(neutral_edits(texts[0], token or ""))
+        others = [readable(capture(loaded, edit.text, tokenizer)) for edit in edits]
     compared = [compare(first, other, pairs=_pairs(first, other)) for other in others]
     used = [at is None or any(i == at for i, _ in one.pairs) for one in compared]
     moved = shifts(found, [one for one, use in zip(compared, used, strict=True) if use], at)
     if output is not None:
         from .picture.drawing import draw
 
-        draw(found, lang=lang).save(output)
-        cli._tell(cli._("saved", lang, path=output))
+        cli._save_picture(lang, draw(found, lang=lang), output)
     if json:
         told = [dataclasses.asdict(edit) | {"used": use} for edit, use in zip(edits, used, strict=True)]
         plain = {"token": at, "neutral": told, "shifts": [dataclasses.asdict(one) for one in moved]}

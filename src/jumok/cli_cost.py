@@ -160,8 +160,7 @@ def _write(lang: str, found: Cost, output: str) -> None:
         return
     from .picture.drawing import draw
 
-    draw(found, lang=lang).save(output)
-    cli._tell(cli._("saved", lang, path=output))
+    cli._save_picture(lang, draw(found, lang=lang), output)
 
 
 # a real model's heads -----------------------------------------------------------------------------
@@ -179,5 +178,5 @@ def _reading(lang: str, output: str | None, json: bool, asked: Mapping[str, str 
         cli._deliver(lang, output, "json", into)
     if json:
         into(sys.stdout)
-    elif output is None:
+    elif output is None or not found.n_rows:  # which says why the file holds no shares
         printed_heads(cli._screen(lang), found)

@@ -251,8 +251,7 @@ def _write(lang: str, run: Run, path: str) -> None:
         return
     from .picture.drawing import draw
 
-    draw(run, lang=lang).save(path)
-    cli._tell(cli._("saved", lang, path=path))
+    cli._save_picture(lang, draw(run, lang=lang), path)
 
 
 def _to_json(run: Run) -> dict[str, Any]:

@@ -18,7 +18,10 @@ LAST_PORT = 65_535
 
 
 def run_server(lang: str, files: Sequence[str], asked: Mapping[str, Any]) -> None:
-    """Serve, and say where. asked : the options, as texts"""
+    """Serve, and say where.
+
+    lang : of what is printed; pages begin in it only where somebody asked for it by --lang;  asked : the other options, as texts
+    """
     from .server.serving import PORT, serve
 
     def opened(started: Started) -> None:
@@ -36,7 +39,8 @@ def run_server(lang: str, files: Sequence[str], asked: Mapping[str, Any]) -> Non
         cli._tell(cli._("serve_prepares", lang, name=name))
 
     options = {name: asked[name] for name in ("model", "corpus", "host", "work", "allow_code")}
-    serve(files, port=_port(asked["port"]), lang=lang, opened=opened, prepares=prepares, **options)
+    pages = lang if cli._is_lang_asked() else None
+    serve(files, port=_port(asked["port"]), lang=pages, opened=opened, prepares=prepares, **options)
 
 
 def _port(text: str | None) -> int | None:

@@ -76,6 +76,66 @@ def system_reason(error: BaseException) -> tuple[str, str]:
     return said, said
 
 
+def json_reason(error: BaseException) -> tuple[str, str]:
+    """Why a text is no JSON that can be read, in English and in Korean, without a full stop and without Python's words.
+
+    >>> import json
+    >>> try:
+    ...     json.loads("[1,")
+    ... except ValueError as error:
+    ...     print(json_reason(error)[0])
+    it is no JSON from line 1, column 4 on
+    """
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply", "너무 깊이 중첩되어 있습니다"
+    if not isinstance(error, ValueError) or isinstance(error, UnicodeError):
+        return system_reason(error)
+    text, line, column = (getattr(error, name, None) for name in ("doc", "lineno", "colno"))
+    if text is None:
+        return "a number in it has too many digits", "자릿수가 너무 많은 수가 있습니다"
+    if not text.strip():
+        return "it is empty", "비어 있습니다"
+    if text.startswith("\ufeff"):
+        return "it begins with a byte order mark (BOM)", "맨 앞에 바이트 순서 표시(BOM)가 있습니다"
+    return f"it is no JSON from line {line}, column {column} on", f"{line}번째 줄 {column}번째 글자부터 JSON이 아닙니다"
+
+
+_DAMAGE = {
+    "headertoosmall": ("it is too short", "파일이 너무 짧습니다"),
+    "headertoolarge": ("its header has a length that cannot be", "머리 부분의 길이가 있을 수 없는 값입니다"),
+    "invalidheaderlength": ("it ends within its header", "머리 부분이 끝나기 전에 파일이 끝납니다"),
+    "invalidutf": ("its header is not UTF-8 text", "머리 부분이 UTF-8 글이 아닙니다"),
+    "invalidjson": ("its header is no list of tensors in JSON", "머리 부분이 텐서 목록을 담은 JSON이 아닙니다"),
+    "invalidheader": ("its header is no list of tensors in JSON", "머리 부분이 텐서 목록을 담은 JSON이 아닙니다"),
+    "incomplete": ("it is shorter or longer than its header says", "머리 부분에 적힌 것보다 짧거나 깁니다"),
+    "invalidoffset": ("a tensor has no place in it that could be", "텐서의 위치가 맞지 않습니다"),
+    "invalidshape": ("a tensor has another size than its shape needs", "텐서의 크기가 모양과 맞지 않습니다"),
+    "invalidinfo": ("a tensor has another size than its shape needs", "텐서의 크기가 모양과 맞지 않습니다"),
+    "overflow": (
+        "a tensor has a shape that no file could hold",
+        "텐서의 모양이 어떤 파일에도 담을 수 없을 만큼 큽니다",
+    ),
+}  # by what safetensors calls it, whichever version, without spaces
+
+
+def damage_reason(error: BaseException) -> tuple[str, str]:
+    """What is wrong with a .safetensors file, in English and in Korean, without a full stop.
+
+    What safetensors says and is not known here stays in its own words, and is said to be its own.
+
+    >>> damage_reason(ValueError("Error while deserializing header: header too small"))
+    ('it is too short', '파일이 너무 짧습니다')
+    """
+    if isinstance(error, JumokError):
+        return error.en, error.ko
+    if isinstance(error, OSError):
+        return system_reason(error)
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+    name = "".join(letter for letter in said.lower() if letter.isalpha())
+    known = next((reason for part, reason in _DAMAGE.items() if part in name), None)
+    return (f"safetensors: {said}",) * 2 if known is None else known
+
+
 class JumokError(Exception):
     """What every refusal of jumok is.
 

@@ -21,7 +21,7 @@ from .errors import InputError, ShapeError
 from .path import Rule, qkv
 from .path.described import described, restored
 from .trace import Heads, Reading, Source, Token, Trace, as_tokens
-from .words import with_particle
+from .words import counted, with_particle
 
 __all__ = ["History", "LayerHistory", "Probe", "parts", "unpacked"]
 
@@ -223,7 +223,8 @@ class History:
         return saved.write(path, *parts(self))
 
     def __repr__(self) -> str:
-        return f"History({self.task.get('name')!r}, {self.steps[-1]} steps, {len(self.steps)} snapshots, {len(self.layers)} layers)"
+        steps, snapshots = counted(self.steps[-1], "step"), counted(len(self.steps), "snapshot")
+        return f"History({self.task.get('name')!r}, {steps}, {snapshots}, {counted(len(self.layers), 'layer')})"
 
 
 def _made(x: Floats, heads: Heads, layer: LayerHistory) -> dict[str, Floats]:

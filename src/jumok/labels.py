@@ -243,10 +243,13 @@ def _one_character(text: str) -> bool:
 
 
 def _plain(tokens: Sequence[Token], sentence: str | None) -> list[Label]:
-    """Texts as they are; pieces whose spans overlap show the sentence's characters that they are pieces of."""
+    """Texts as they are; pieces whose spans overlap, or are the same, show the sentence's characters that they are pieces of."""
     groups: list[list[Token]] = []
     for token in tokens:
-        if groups and _is_piece(token, sentence) and _is_piece(groups[-1][-1], sentence) and _meet(groups[-1], token):
+        pieces = (
+            groups and _is_piece(token, sentence) and _is_piece(groups[-1][-1], sentence) and _meet(groups[-1], token)
+        )
+        if pieces or (groups and _is_same(groups[-1][-1], token, sentence)):
             groups[-1].append(token)
         else:
             groups.append([token])
@@ -257,7 +260,7 @@ def _plain(tokens: Sequence[Token], sentence: str | None) -> list[Label]:
             continue
         low, high = _union(group)
         text = _visible((sentence or "")[low:high])
-        raws = [None if "�" in token.text else token.text for token in group]
+        raws = [None if "�" in token.text or token.text == text else token.text for token in group]
         labels += [Label(text, part, len(group), raw) for part, raw in enumerate(raws, 1)]
     return labels
 
@@ -268,6 +271,12 @@ def _is_piece(token: Token, sentence: str | None) -> bool:
         return False
     there = sentence[slice(*token.span)]
     return unicodedata.normalize("NFC", there) != unicodedata.normalize("NFC", token.text)
+
+
+def _is_same(one: Token, token: Token, sentence: str | None) -> bool:
+    """True for two that were called by the one character that both are pieces of (``picture.labels.readable``)."""
+    told = token.span is not None and token.span[0] < token.span[1] <= len(sentence or "")
+    return told and (one.span, one.text) == (token.span, token.text)
 
 
 def _meet(group: Sequence[Token], token: Token) -> bool:
@@ -292,4 +301,4 @@ def _visible(text: str, lead: str = "␣") -> str:
     spaces = lead * (len(text) - len(bare))
     if lead != " ":
         bare = bare.replace("\n", "⏎").replace("\t", "⇥")
-    return shown(spaces + bare).replace("�", "\\ufffd")
+    return (spaces + shown(bare)).replace("�", "\\ufffd")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from .trace import Reading, Trace
 
 if TYPE_CHECKING:
     from .picture.learned import Run
+    from .sources.learn.learned import Learned
 
-__all__ = ["beside", "moment", "run_of", "wanted"]
+__all__ = ["beside", "moment", "run_of", "to_its_end", "wanted"]
 
 
 def run_of(thing: Any) -> Run | None:
@@ -29,6 +31,28 @@ def run_of(thing: Any) -> Run | None:
     if isinstance(thing, Learned):
         return Run(thing.history, thing.emerged, getattr(thing.task, "trace", None))
     return None
+
+
+def to_its_end(learned: Learned) -> Run:
+    """A training with its attention also at the step at which it was stopped, where no snapshot was due.
+
+    What was saved has none there, so that it goes on to the same end as a training that was never stopped.
+    """
+    from .picture.learned import Run
+    from .sources.learn.problem import problem
+    from .sources.learn.training import Training, apart
+
+    run = run_of(learned)
+    assert isinstance(run, Run)
+    if learned.step == learned.history.steps[-1]:
+        return run
+    settings = learned.history.settings
+    with apart(), contextlib.suppress(InputError):  # of weights that give no finite numbers there is nothing to be seen
+        training = Training(problem(learned.task, settings), settings["seed"], settings["learning_rate"])
+        training.restore(learned.history, learned.tensors)
+        training.snapshot()
+        run = dataclasses.replace(run, history=training.history(learned.history.task, settings))
+    return run
 
 
 def beside(a: Any, b: Any, pairs: Any = None) -> Run | None:

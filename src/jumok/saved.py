@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .errors import InputError, JumokError, SavedFileError
+from .errors import InputError, JumokError, SavedFileError, damage_reason
 from .files import refuse_nameless, write_whole
 from .path.described import as_lists, described, restored
 from .trace import STAGES, Reading, Source, Token, Trace, layers_of
@@ -163,10 +163,11 @@ def opened(path: str | os.PathLike[str], made: Callable[[dict[str, Any], dict[st
     try:
         metadata, tensors = _read(name)
     except (SafetensorError, OSError, TypeError, ValueError, AttributeError) as error:
+        en, ko = damage_reason(error)
         raise _wrong(
             name,
-            f"it is not a whole .safetensors file of numbers ({error}). Save or copy it again",
-            f"온전한 .safetensors 숫자 파일이 아닙니다({error}). 다시 저장하거나 복사하십시오",
+            f"it is not a whole .safetensors file of numbers ({en}). Save or copy it again",
+            f"온전한 .safetensors 숫자 파일이 아닙니다({ko}). 다시 저장하거나 복사하십시오",
         ) from None
     plain = _record(name, metadata)
     try:
@@ -193,7 +194,7 @@ def _read(name: str) -> tuple[dict[str, str], dict[str, Any]]:
 def _numbers(file: Any, key: str) -> Any:
     array = file.get_tensor(key)
     if array.dtype.kind not in "biuf":  # bfloat16, which NumPy knows only where another package has told it
-        raise TypeError(f"{key} holds {array.dtype}")
+        raise InputError(en=f"{key} holds {array.dtype}", ko=f"{key}에 든 것이 {array.dtype}입니다")
     return array
 
 

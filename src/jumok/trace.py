@@ -367,10 +367,9 @@ class Trace:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return (
-            f"Trace({self.n_queries} tokens, {self.n_heads} heads ({self.n_kv_heads} key/value), "
-            f"d_head {self.d_head}, {self.rule.allowed.kind}, from {self.source.kind} {self.source.name or ''})"
-        )
+        tokens, heads = counted(self.n_queries, "token"), counted(self.n_heads, "head")
+        origin = f"{self.source.kind} {self.source.name or ''}".rstrip()
+        return f"Trace({tokens}, {heads} ({self.n_kv_heads} key/value), d_head {self.d_head}, {self.rule.allowed.kind}, from {origin})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -722,7 +722,7 @@ def serve(
     host : "127.0.0.1", this computer alone; any other address makes a link with a secret, "0.0.0.0" is for a class
     port : None for 8765, or a free one;  work : the folder in which everything is kept, None for one of your own
     allow_code : True to check the code of lessons, on this computer only: it runs with limits, but in no sandbox
-    lang : of those whose browser asks for neither language
+    lang : that pages begin in, "ko" or "en"; None for what each browser prefers
 
     Errors: ``InputError`` for a file, model or address that cannot be used; ``OutputError`` for the work folder;
     ``MissingExtra`` without the extra ``serve``.

@@ -23,6 +23,7 @@ __all__ = [
     "by_language",
     "counted",
     "fill",
+    "isolated",
     "language",
     "name_shown",
     "number",
@@ -32,6 +33,7 @@ __all__ = [
     "quoted",
     "shown",
     "with_particle",
+    "without_isolates",
     "written",
 ]
 
@@ -96,19 +98,22 @@ def _system_locale() -> str | None:
 
 _VISIBLE = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _JOINERS = {"\u200c", "\u200d", "\ufe0e", "\ufe0f"}  # inside emoji and some scripts these are seen as one sign
+_INKLESS = ("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp", "Mn", "Me")  # a mark has nothing of its own to stand on
+_BLANK = {"\u115f", "\u1160", "\u2800", "\u3164", "\uffa0"}  # fillers of Hangul and an empty cell of Braille
 
 
 def shown(text: str) -> str:
     """A token as it can be seen on one line: composed, with control and direction characters spelled out.
 
+    Where nothing in it has ink of its own (spaces, joiners, a mark alone), all of it is spelled out, a space as ␣.
+
     >>> shown("one" + chr(10) + "two") == "one" + chr(92) + "ntwo", shown("")
     (True, "''")
     """
     text = unicodedata.normalize("NFC", text)
-    if not text.strip():
-        text = text or "''"
-        return "".join("␣" if letter == " " else _letter(letter) for letter in text)
-    return "".join(map(_letter, text))
+    if any(letter not in _BLANK and unicodedata.category(letter) not in _INKLESS for letter in text):
+        return "".join(map(_letter, text))
+    return "".join("␣" if letter == " " else _spelled(letter) for letter in text) or "''"
 
 
 def name_shown(text: str, most: int = 60) -> str:
@@ -141,11 +146,13 @@ def by_language(words: Any, lang: str) -> str:
 
 
 def _letter(letter: str) -> str:
+    is_seen = letter in _JOINERS or unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    return letter if is_seen else _spelled(letter)
+
+
+def _spelled(letter: str) -> str:
     if letter in _VISIBLE:
         return _VISIBLE[letter]
-    category = unicodedata.category(letter)
-    if letter in _JOINERS or category not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
-        return letter
     return f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else f"\\U{ord(letter):08x}"
 
 
@@ -160,7 +167,22 @@ def quoted(text: str, lang: str) -> str:
     if text == "''":
         return text
     own_word = text.lower() in SMALL_WORDS if lang == "en" else "가" <= text[-1:] <= "힣"
-    return text if plain and not own_word else f"'{text}'"
+    return isolated(text) if plain and not own_word else f"'{isolated(text)}'"
+
+
+def isolated(text: str) -> str:
+    """Right-to-left text between the signs that keep it apart, so that two of them, or one and a number, keep their order.
+
+    >>> isolated("it"), isolated("שלום") == chr(0x2068) + "שלום" + chr(0x2069)
+    ('it', True)
+    """
+    right = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
+    return f"\u2068{text}\u2069" if right and "\u2068" not in text else text
+
+
+def without_isolates(text: str) -> str:
+    """A text without those signs, for what can only draw letters one after another."""
+    return text.translate({0x2068: None, 0x2069: None})
 
 
 # numbers ----------------------------------------------------------------------------------------
@@ -277,7 +299,8 @@ class _Filler(string.Formatter):
         if isinstance(name, int):
             return self.piece("dimension", number=name + 1)
         words = by_language(self.meaning.get(name), self.lang) if meaning else ""
-        return f"{shown(name)} ({words})" if words and words != name else shown(name)
+        among = isolated(shown(name))
+        return f"{among} ({isolated(words)})" if words and words != name else among
 
     def joined(self, parts: Sequence[str]) -> str:
         return ", ".join([*parts[:-2], self.piece("last").join(parts[-2:])])
@@ -319,7 +342,7 @@ class _Filler(string.Formatter):
         return " ".join(parts)
 
     def words(self, value: Any) -> str:
-        return ", ".join(by_language(self.meaning.get(name), self.lang) or shown(name) for name in value)
+        return ", ".join(isolated(by_language(self.meaning.get(name), self.lang) or shown(name)) for name in value)
 
 
 def counted(n: int, what: str) -> str:
@@ -348,7 +371,7 @@ def _ratio(filler: _Filler, value: float) -> str:
 
 
 _SPECS: dict[str, Any] = {
-    "e": lambda _, a: shown(a),
+    "e": lambda _, a: isolated(shown(a)),
     "text": lambda _, a: a,
     "n": lambda _, a: number(a),
     "b": lambda _, a: _bracketed(a),
@@ -360,7 +383,7 @@ _SPECS: dict[str, Any] = {
     "dims+": lambda f, value: f.dims(value, True),
     "names": lambda f, value: f.joined([quoted(name, f.lang) for name in value]),
     "dimnames": lambda f, value: f.joined([f.dimension(name) for name in value]),
-    "ranked": lambda _, value: ", ".join(f"{shown(name)} {percent(a)}" for name, a in value),
+    "ranked": lambda _, value: ", ".join(f"{isolated(shown(name))} {percent(a)}" for name, a in value),
     "terms": lambda f, value: f.terms(value),
     "steps": lambda f, value: f.steps(value),
     "rows": lambda f, value: f.rows(value),

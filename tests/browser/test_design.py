@@ -174,6 +174,49 @@ def test_what_cannot_be_wanted_is_refused_in_place(open_design: Any, lang: str, 
     assert design.wanted == before
 
 
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_long_refusal_is_broken_and_moves_no_column(open_design: Any, lang: str, width: int) -> None:
+    design = open_design(hash=f"query=1&lang={lang}", viewport={"width": width, "height": 900})
+    keys = design.panel.locator(".design-keys")
+    places = "(list) => [...list.querySelectorAll('.digits, .is-set')].map((one) => one.getBoundingClientRect().x)"
+    design.type("The", "1")
+    before = keys.evaluate(places)
+    design.type("student", "0.8")
+    expect(keys.get_by_role("alert")).to_be_visible()
+    assert keys.evaluate("(list) => list.scrollWidth <= list.clientWidth")
+    assert keys.evaluate(places) == before
+    names = keys.locator(".of-key").all()
+    assert not any(name.evaluate("(one) => one.scrollWidth > one.clientWidth") for name in names), "no name is cut"
+
+
+def test_a_field_that_is_emptied_leaves_the_key_free(open_design: Any) -> None:
+    design = open_design()
+    design.type("The", "0.5")
+    before = design.wanted
+    design.type("The", "")
+    expect(design.panel.get_by_role("alert")).to_have_count(0)
+    expect(design.is_set("The")).not_to_be_checked()
+    assert design.wanted == pytest.approx([1 - sum(before[1:]), *before[1:]], abs=2e-3)
+    design.button("Undo").click()
+    expect(design.is_set("The")).to_be_checked()
+    assert design.wanted == before
+    design.field("The").fill(" ")
+    design.field("student").focus()
+    expect(design.is_set("The")).not_to_be_checked()
+    design.type("The", "much")
+    expect(design.panel.get_by_role("alert")).to_have_count(1)
+    design.type("The", "")
+    expect(design.panel.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_row_whose_last_wish_is_emptied_is_free(open_design: Any) -> None:
+    design = open_design(hash="query=1")
+    design.type("carefully", "0.6")
+    design.type("carefully", "")
+    expect(design.told).to_contain_text("Nothing is wanted of student yet")
+
+
 def test_a_slider_stops_where_the_row_would_be_more_than_1(open_design: Any) -> None:
     design = open_design()
     design.is_set("The").click()

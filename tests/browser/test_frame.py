@@ -85,6 +85,32 @@ def test_a_name_that_somebody_gave_stands(page_of, saved):
     assert page.title() == page.locator("h1").inner_text() == "<b>내 수업</b>"
 
 
+def test_what_a_model_could_not_read_is_told_before_any_number(page_of, saved, violations):
+    trace = jumok.attend(jumok.load("student"))
+    doubts = {
+        "unreadable": {"why": "unknown", "en": "It cannot read <b>this</b>.", "ko": "이 글을 읽지 못합니다."},
+        "refused": [{"module": f"layer.{at}", "en": "not finite", "ko": "유한하지 않은 값"} for at in range(2)],
+    }
+    reading = jumok.Reading((trace,), jumok.Source(kind="model", details=doubts))
+    page = page_of(saved("doubts", lambda: jumok.draw(reading)), "lang=en", viewport={"width": 390, "height": 844})
+    notes = page.locator(".top").get_by_role("note")
+    expect(notes).to_have_text(
+        ["It cannot read <b>this</b>.", "Layers that could not be read, and are not shown: 2. layer.0: not finite"]
+    )
+    assert violations(page) == []
+    page.get_by_role("button", name="한국어").click()
+    expect(notes).to_have_text(["이 글을 읽지 못합니다.", "읽지 못해 보이지 않는 층: 2개. layer.0: 유한하지 않은 값"])
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("odd", [5, "x", [], [None], {"en": 3}, [5]])
+def test_a_file_that_says_anything_of_it_is_shown_all_the_same(page_of, tmp_path, odd):
+    source = jumok.Source(kind="model", details={"unreadable": odd, "refused": odd})
+    jumok.draw(jumok.Reading((jumok.attend(jumok.load("student")),), source)).save(tmp_path / "odd.html")
+    page = page_of(tmp_path / "odd.html")
+    expect(page.locator("table[data-stage='weights'] [data-row='2'][data-column='3']")).to_have_text("0.55")
+
+
 @pytest.mark.parametrize("edit", ["garbage", "eyJ4IjpbXX0", "x" * 5000])
 def test_changes_that_cannot_be_read_are_not_passed_over(page_of, saved, edit):
     page = page_of(saved("student", student), f"lang=ko&edit={edit}")
@@ -138,3 +164,33 @@ def test_what_a_page_rehearses_is_nobodys_edit(page_of, saved):
     expect(page.locator("table[data-stage='w_q'] [data-row='0'][data-column='0']")).to_have_text("1")
     assert address(page) == {"lang": "en"}
     assert page.locator(".jumok").count() == 1
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_of_a_long_title_three_lines_are_seen_and_all_of_it_where_asked(page_of, saved, violations, width, lang):
+    title = " ".join(f"{'word' if lang == 'en' else '낱말'}{at}" for at in range(500))
+    path = saved(f"long {lang}", lambda: jumok.draw(jumok.load("student"), title=title, lang=lang))
+    page = page_of(path, viewport={"width": width, "height": 800})
+    heading = page.locator("h1")
+    more = page.locator(".title-more")
+    expect(more).to_have_attribute("aria-expanded", "false")
+    three = heading.bounding_box()["height"]
+    assert three < 90
+    assert heading.text_content() == heading.get_attribute("title") == title
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
+    more.focus()
+    page.keyboard.press("Enter")
+    expect(more).to_have_attribute("aria-expanded", "true")
+    assert heading.bounding_box()["height"] > 3 * three
+    page.keyboard.press("Enter")
+    expect(more).to_have_attribute("aria-expanded", "false")
+    assert heading.bounding_box()["height"] == three
+
+
+def test_a_short_title_has_no_button(page_of, saved):
+    page = page_of(saved("student", student), viewport={"width": 360, "height": 800})
+    rest(page, 300)
+    assert page.locator(".title-more").count() == 0
+    assert page.locator("h1").get_attribute("title") is None

@@ -465,7 +465,9 @@ def test_odd_tokens_are_shown_as_they_are_everywhere(page_of: Callable, tmp_path
     made = history(sentences=(ODD, ODD[::-1]), n_layers=1)
     page = page_of(saved(made, tmp_path), f"view={view}")
     options = page.get_by_label("Sentence that is looked at").locator("option").all_inner_texts()
-    assert options[0] == f"{' '.join(map(shown, ODD))} → cat"
+    apart = str.maketrans("", "", "\u2068\u2069")  # the signs around what is written from right to left
+    assert options[0].translate(apart) == f"{' '.join(map(shown, ODD))} → cat"
+    assert "\u2068שלום\u2069 \u2068مرحبا\u2069" in options[0]
     for _ in STEPS:
         slider(page).press("ArrowLeft")
         named = why(page).locator("tbody th bdi").all_inner_texts()
@@ -522,6 +524,24 @@ def test_nothing_stands_in_anybodys_way(
 def test_a_phone_scrolls_in_one_direction_only(whole: History, page_of: Callable, tmp_path: Path) -> None:
     page = page_of(saved(jumok.compare(whole, whole), tmp_path), viewport={"width": 360, "height": 740})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("most", [222.1723, 123_456.78, 0.0001234])
+def test_what_a_curve_goes_up_to_stands_on_one_line_beside_it(
+    whole: History, page_of: Callable, tmp_path: Path, width: int, most: float
+) -> None:
+    largest = max(float(norms.max()) for norms in whole.gradient_norm.values())
+    norms = {name: (of * (most / largest)).astype(np.float32) for name, of in whole.gradient_norm.items()}
+    run = dataclasses.replace(whole, gradient_norm=norms)
+    page = page_of(saved(run, tmp_path), "layer=0", viewport={"width": width, "height": 900})
+    for plot in page.locator(".curve-plot").all():
+        high, field = plot.locator(".high"), plot.locator(".curve-field")
+        assert high.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+        at, beside = high.bounding_box(), field.bounding_box()
+        assert at["height"] < 18
+        assert at["x"] + at["width"] <= beside["x"]
+    assert page.locator(".curve-plot .high").last.inner_text() == number(float(f"{most:.4g}"))
 
 
 def test_the_slider_stays_in_sight(page: Page) -> None:

@@ -113,12 +113,15 @@ def test_a_guess_is_judged_kept_and_made_once(learner: Callable[..., Learner], l
     expect(one.block("most").locator(".verdict")).to_be_hidden()
     under = one.page.locator("#jumok-view .strip .below").first
     expect(under).to_be_hidden()
+    key = one.page.locator("#jumok-view .of-key [role=radio]").nth(3)
+    expect(key).to_have_accessible_name("deep learning")
     one.button("most", "guess").click()
     assert one.said("most") == {"en": "Choose one first.", "ko": "먼저 하나를 고르십시오."}[lang]
     one.guess("most", "student")
     assert "deep learning It is 55%." in one.said("most")
     assert one.mark("most") == "guessed"
     expect(under).to_be_visible()
+    expect(key).to_have_accessible_name("deep learning 0.55")
     expect(one.block("most").get_by_label("carefully")).to_be_disabled()
     assert [(each["id"], each["how"]) for each in one.done] == [("most", "guessed")]
 
@@ -147,6 +150,15 @@ def test_a_question_right_wrong_and_a_likely_slip(learner: Callable[..., Learner
     one.answer("dot", f"{2 * (a + 2 * b)}/2")
     shown = f"({b})" if b < 0 else b
     assert one.said("dot").endswith(f"{a} + 2×{shown} = {a + 2 * b}".replace("-", "−"))
+    assert one.mark("dot") == "right"
+
+
+@pytest.mark.parametrize("form", ["{n}개", "= {n}.", "{n} more", "９"])
+def test_a_number_with_its_unit_is_right_and_several_are_none(learner: Callable[..., Learner], form: str) -> None:
+    one = learner(small(TEXT.replace("answer: a*1 + 2*b", "answer: 9 + 0*a")))
+    one.answer("dot", "9 or 10")
+    assert "0.5, 1/3" in one.said("dot")
+    one.answer("dot", form.format(n=9))
     assert one.mark("dot") == "right"
 
 

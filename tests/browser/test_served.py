@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
+from jumok.server.limits import STEPS
 from page_clock import rest
 from readings import reading
 
@@ -98,10 +99,15 @@ def card(page: Page, title: str) -> Locator:
 
 
 def train(page: Page, steps: int) -> None:
-    """Begin a training on the start page, and wait until it moves."""
+    """Begin a training on the start page."""
     card(page, "Train").get_by_label("Steps").fill(str(steps))
     card(page, "Train").get_by_role("button", name="Train").click()
     page.wait_for_url("**/jobs/*")
+
+
+def train_long(page: Page) -> None:
+    """Begin a training that goes on, however busy the machine is, until it is stopped; wait until it is seen."""
+    train(page, STEPS)
     page.wait_for_selector(".weights td")
 
 
@@ -140,6 +146,23 @@ def test_the_start_page_offers_what_the_server_can_do(visit: Visit) -> None:
     assert page.evaluate("() => document.documentElement.lang") == "ko"
     page.reload()
     expect(page.get_by_role("heading", name="학습시키기")).to_be_visible()
+    page.goto(page.url.split("?")[0])  # one that says no language
+    expect(page.get_by_role("heading", name="학습시키기")).to_be_visible()
+
+
+def test_without_pytorch_the_start_page_says_what_to_install(visit: Visit) -> None:
+    page = visit("/lessons")
+
+    def without(route: Route) -> None:
+        answer = route.fetch()
+        missing = {"learn": {"en": "To train, install this.", "ko": "학습하려면 이것을 설치하십시오."}}
+        route.fulfill(response=answer, json={**answer.json(), "tasks": [], "missing": missing})
+
+    page.route("**/api/session", without)
+    page.goto(page.url.replace("/lessons", "/"))
+    expect(page.get_by_text("To train, install this.")).to_be_visible()
+    page.get_by_role("button", name="한국어").click()
+    expect(page.get_by_text("학습하려면 이것을 설치하십시오.")).to_be_visible()
 
 
 def test_an_edit_of_an_example_is_answered_by_python(visit: Visit) -> None:
@@ -226,27 +249,25 @@ def test_a_refusal_is_said_in_the_language_of_the_page(visit: Visit) -> None:
     expect(form.get_by_role("button")).to_be_focused()
 
 
-def test_a_training_is_seen_as_it_goes_and_what_came_of_it_stands_in_its_place(
-    visit: Visit, violations: Callable[[Page], list[str]]
-) -> None:
+def test_what_came_of_a_training_stands_in_its_place(visit: Visit, violations: Callable[[Page], list[str]]) -> None:
     page = visit("/")
     train(page, 60)
-    cell = page.locator(".weights td").nth(1)
-    before, curve = cell.inner_text(), page.locator(".plot path").first.get_attribute("d")
-    page.wait_for_function(
-        "([text, path]) => document.querySelectorAll('.weights td')[1]?.textContent !== text"
-        " && document.querySelector('.plot path')?.getAttribute('d') !== path",
-        arg=[before, curve],
-    )
     page.wait_for_selector("#jumok-page .learning-slider")
     expect(page.locator("#jumok-page output")).to_contain_text("60")
     expect(page.locator(".weights")).to_have_count(0)
     assert violations(page) == []
 
 
-def test_a_training_that_is_stopped_shows_what_it_had(visit: Visit) -> None:
+def test_a_training_moves_before_ones_eyes_and_when_stopped_shows_what_it_had(visit: Visit) -> None:
     page = visit("/")
-    train(page, 5000)
+    train_long(page)
+    step, curve = page.locator(".weights p").first, page.locator(".plot path").first
+    before, path = step.inner_text(), curve.get_attribute("d")
+    assert path is not None
+    expect(step).not_to_have_text(before, timeout=WORK_MS)
+    expect(curve).not_to_have_attribute("d", path, timeout=WORK_MS)
+    sharp = page.locator(".weights td", has_text=re.compile(r"^(0\.[7-9]\d|1\.00)$"))
+    expect(sharp.first).to_be_visible(timeout=WORK_MS)  # each begins at 0.20
     stop = page.locator(".job").get_by_role("button", name="Stop")
     stop.click()
     page.wait_for_selector(".job-standing[data-state='stopped']")
@@ -266,15 +287,28 @@ def test_rows_of_a_cost_come_in_and_its_page_stands_below_the_bar(
     assert violations(page) == []
     page.get_by_label("한국어").check()
     expect(page.locator(".bar summary")).to_have_text("내 작업")
+    for width, others in ((390, ".broad"), (1280, ".slim")):
+        page.set_viewport_size({"width": width, "height": 844})
+        figure = page.locator("main[lang='ko'] figure.light")
+        expect(figure.locator(others)).to_be_hidden()
+        for name in ("full", "flash", "window", "lowrank"):
+            drawn = figure.locator("svg:visible text", has_text=re.compile(f"^{name}$")).first.bounding_box()
+            assert drawn is not None
+            assert drawn["x"] + drawn["width"] <= width, "it is seen without scrolling"
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_jobs_are_listed_watched_and_taken_away_from_any_page(visit: Visit) -> None:
     page = visit("/")
-    train(page, 5000)
+    train_long(page)
     page.goto(page.url.split("/jobs/")[0] + "/lessons?lang=en")
     summary = page.locator(".bar summary")
     expect(summary).to_contain_text("under way")
     summary.click()
+    bar, panel = page.locator(".bar").bounding_box(), page.locator(".jobs .panel").bounding_box()
+    assert bar is not None
+    assert panel is not None
+    assert 0 <= panel["y"] - bar["y"] - bar["height"] < 10
     line = page.locator(".jobs li[data-state='running']").first
     expect(line.get_by_role("progressbar")).to_be_visible()
     line.get_by_role("button").click()
@@ -291,7 +325,7 @@ def test_delete_asks_once_more_elsewhere_and_the_other_tab_learns_of_it(visit: V
     page = visit("/", lang="ko", viewport={"width": 390, "height": 844})
     for _ in range(2):
         page.goto(page.url.split("/jobs/")[0].split("?")[0].rstrip("/") + "/?lang=ko")
-        card(page, "학습시키기").get_by_label("단계 수 (비워도 됨)").fill("1")
+        card(page, "학습시키기").get_by_label("단계 수 (비우면 보통 값)").fill("1")
         card(page, "학습시키기").get_by_role("button").click()
         page.wait_for_selector("#jumok-page .learning-slider")
     with page.context.expect_page() as opened:
@@ -306,11 +340,17 @@ def test_delete_asks_once_more_elsewhere_and_the_other_tab_learns_of_it(visit: V
     spot = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
     page.mouse.click(*spot)
     sure = line.get_by_role("button", name="정말 지울까요?")
-    expect(sure).to_be_focused()
+    expect(sure).to_be_visible()
     page.mouse.click(*spot)  # again: it is kept
     expect(sure).to_have_count(0)
     expect(delete).to_be_focused()
     page.keyboard.press("Enter")
+    expect(sure).not_to_be_focused()
+    page.keyboard.press("Enter")  # as after a second click
+    expect(sure).to_have_count(0)
+    expect(page.locator(".jobs li")).to_have_count(2)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
     expect(sure).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator(".jobs li")).to_have_count(1)
@@ -318,8 +358,17 @@ def test_delete_asks_once_more_elsewhere_and_the_other_tab_learns_of_it(visit: V
     for one in (page, other):
         said = one.locator(".notices[role='status']")
         expect(said).to_contain_text("이 작업은 이제 서버에 없습니다", timeout=WORK_MS)
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        notice, panel = page.locator(".notice").bounding_box(), page.locator(".jobs .panel").bounding_box()
+        assert notice is not None
+        assert panel is not None
+        below = panel["y"] - notice["y"] - notice["height"]
+        assert 0 <= below < 10, "the list of jobs covers nothing that is said"
+        assert panel["x"] + panel["width"] <= width
+    page.set_viewport_size({"width": 390, "height": 844})
     page.locator(".jobs li").get_by_role("button", name="지우기:").click()
-    page.keyboard.press("Enter")
+    page.locator(".jobs li").get_by_role("button", name="정말 지울까요?").click()
     expect(page.locator(".jobs li")).to_have_count(0)
     expect(page.locator(".bar summary")).to_be_focused()
 
@@ -399,7 +448,7 @@ def test_axe_finds_nothing_while_a_training_goes_on_a_phone(
     visit: Visit, violations: Callable[[Page], list[str]]
 ) -> None:
     page = visit("/", viewport={"width": 390, "height": 844})
-    train(page, 5000)
+    train_long(page)
     assert violations(page) == []
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390
     page.locator(".job").get_by_role("button", name="Stop").click()

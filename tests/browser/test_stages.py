@@ -693,6 +693,51 @@ def test_axe_finds_nothing_serious(open_stages, theme, width):
     assert serious == []
 
 
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_on_a_phone_the_explanation_leaves_room_and_can_be_folded(open_stages, lang):
+    stages = open_stages(hash=f"view=stages&lang={lang}", viewport={"width": 390, "height": 844})
+    page = stages.page
+    aside, told = page.locator(".aside"), page.locator("#aside-told")
+    fold = page.get_by_role("button", name={"en": "Explanation", "ko": "설명"}[lang], exact=True)
+    stages.cell("weights", 2, 3).click()
+    assert aside.bounding_box()["height"] <= 0.4 * 844
+    assert told.evaluate("(one) => one.scrollHeight > one.clientHeight && getComputedStyle(one).overflowY === 'auto'")
+    told.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("() => document.querySelector('#aside-told').scrollTop > 0")
+    expect(fold).to_be_in_viewport(ratio=1)
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    fold.focus()
+    page.keyboard.press("Enter")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    expect(told).to_be_hidden()
+    expect(fold).to_be_focused()
+    assert aside.bounding_box()["height"] < 60
+    stages.cell("scaled", 2, 3).focus()
+    expect(aside.locator("[aria-live]")).to_contain_text("6.628 ÷ √4 = 3.314")  # ears are told as before
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(fold).to_be_hidden()
+    expect(told.locator(".arithmetic")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    fold.click()
+    expect(told).to_be_visible()
+
+
+def test_a_folded_explanation_is_on_paper(open_stages):
+    stages = open_stages(hash="view=stages", viewport={"width": 390, "height": 844})
+    stages.page.get_by_role("button", name="Explanation", exact=True).click()
+    stages.page.emulate_media(media="print")
+    expect(stages.page.locator(".arithmetic")).to_be_visible()
+    expect(stages.page.locator(".fold")).to_be_hidden()
+
+
+@pytest.mark.parametrize("text", ["1e308", "1e999", "-1e999"])
+def test_a_number_that_is_too_large_is_told_the_limit(open_stages, text):
+    stages = open_stages()
+    stages.type("x", 0, 0, text)
+    expect(stages.page.locator(".beside.wrong")).to_contain_text("This number is too large: at most 1.00e+100.")
+
+
 @pytest.mark.parametrize("name", ["student", "it-tired"])
 def test_no_page_scrolls_sideways(open_stages, name):
     stages = open_stages(name)

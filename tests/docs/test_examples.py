@@ -18,7 +18,7 @@ from small_folders import conllu, folder_of, sentences
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if path.name[0] != "_")
-BLOCK = re.compile(r"(?ms)^```([a-z]*)\n(.*?)^```$")
+BLOCK = re.compile(r"(?ms)^```([^`\n]*)\n(.*?)^```$")
 IN_A_BLOCK = re.compile(r"(?m)^(?:\$ )?(jumok(?: [^\n…]*)?)$")
 SAVED_AS = {"start/teacher": "birds.yaml", "howto/own-example": "birds.yaml"}  # what the page says its YAML is called
 RUNS_ON = ("serve",)  # until it is stopped; tests/server starts it
@@ -50,7 +50,7 @@ def commands(page: str) -> list[tuple[str, str]]:
     """Each command line of a page that a reader may type, and what stands below it as its screen."""
     found = []
     for kind, block in BLOCK.findall(read(page)):
-        if kind in ("", "sh"):
+        if kind in ("", "sh", "text") or kind.startswith("{command} "):
             _, *pieces = re.split(r"(?m)^(?=(?:\$ )?jumok(?: |$))", "\n" + block)
             found += [
                 (IN_A_BLOCK.match(piece)[1], piece.partition("\n")[2]) for piece in pieces if IN_A_BLOCK.match(piece)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import html
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import click
 import pytest
 from playwright.sync_api import Page, Request, sync_playwright
 
 import jumok
 from browser.conftest import FLAGS, chromium
+from jumok.cli import _commands
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -126,16 +130,117 @@ def test_every_page_of_the_folder_is_on_the_site(site):
     assert [name for name in sorted(written) if not (site / "ko" / f"{name}.html").is_file()] == []
 
 
-@pytest.mark.parametrize("lang", LANGS)
-def test_the_reference_has_every_name(site, pages, lang):
-    places = pages[site / lang / "reference.html"].places
+def offered() -> dict[str, set[str]]:
+    """Each name of jumok with the places that may tell it."""
     homes = {
         "allowed": "module-jumok.path.allowed",
         "positions": "module-jumok.path.positions",
         "JumokError": "jumok.errors.JumokError",
     }
-    offered = {name: {f"jumok.{name}", f"module-jumok.{name}", homes.get(name, "")} for name in jumok.__all__}
-    assert [name for name, ways in offered.items() if not ways & places] == []
+    return {name: {f"jumok.{name}", f"module-jumok.{name}", homes.get(name, "")} for name in (*jumok.__all__, "nn")}
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_reference_has_every_name_once_and_its_index_leads_to_each(site, pages, lang):
+    folder = site / lang / "reference"
+    told = [
+        place
+        for page in folder.glob("*.html")
+        for place in pages[page].places
+        if place.startswith(("jumok.", "module-"))
+    ]
+    assert len(told) == len(set(told)) > 100
+    assert [name for name, ways in offered().items() if not ways & set(told)] == []
+    index = {urlsplit(link).fragment for link in pages[site / lang / "reference.html"].links}
+    assert [name for name, ways in offered().items() if not ways & index] == []
+
+
+def test_a_page_of_the_reference_is_no_longer_than_it_must_be(site):
+    """One page of all was 538 kB; what belongs together stays together."""
+    sizes = {page.name: page.stat().st_size for page in (site / "en" / "reference").glob("*.html")}
+    assert [name for name, size in sizes.items() if size > 200_000] == []
+
+
+def spoken(path: Path) -> str:
+    """The words of a page, code among them, and no marks."""
+    article = path.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", article)))
+
+
+def program(lang: str) -> Iterator[tuple[str, click.Command, click.Context]]:
+    """The program and each of its commands, as the program makes them."""
+    group = _commands(lang)
+    root = click.Context(group, info_name="jumok", **group.context_settings)
+    yield "jumok", group, root
+    for name, command in group.commands.items():
+        yield name, command, click.Context(command, info_name=name, parent=root)
+
+
+def plain(text: str) -> str:
+    """Without what Sphinx makes of quotation marks and dots."""
+    for made, typed in (("‘", "'"), ("’", "'"), ("“", '"'), ("”", '"'), ("…", "...")):
+        text = text.replace(made, typed)
+    return re.sub(r"\s+", " ", text)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_page_of_commands_tells_every_command_option_and_default(site, pages, lang):
+    page = site / lang / "commands.html"
+    text, places = plain(spoken(page)), pages[page].places
+    lost = []
+    for name, command, context in program(lang):
+        lost += [name] if f"jumok-{name}" not in places and name != "jumok" else []
+        lost += [context.command_path] if plain(" ".join(command.collect_usage_pieces(context))) not in text else []
+        for one in command.get_params(context):
+            if name != "jumok" and {"--lang", "--help"} & {*one.opts}:
+                continue  # told once
+            if f"{name}-{max(one.opts, key=len).strip('-')}" not in places:
+                lost.append(f"{name} {one.name}")
+            if isinstance(one, click.Option):
+                called, words = one.get_help_record(context)
+                told = [
+                    called,
+                    words.partition("  [default")[0],
+                    str(one.default) if isinstance(one.default, str) else "",
+                ]
+                lost += [f"{name} {part}" for part in told if plain(part) not in text]
+    assert lost == []
+
+
+def test_a_command_that_the_page_leaves_out_is_noticed(tmp_path):
+    """The page is written by hand as far as its order and its examples go."""
+    written = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert re.findall(r"\{command\} (\w+)", written) == [name for name, _, _ in program("en")]
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_each_page_of_a_verb_leads_to_its_command(site, pages, lang):
+    pages_of = {
+        "lesson": "lessons",
+        "examples": "load",
+        "new": "load",
+        "scaling": None,
+        "completion": None,
+        "jumok": None,
+    }
+    for name, _, _ in program(lang):
+        page = pages_of.get(name, name)
+        if page is not None:
+            assert any(
+                link.endswith(f"commands.html#jumok-{name}") for link in pages[site / lang / f"{page}.html"].links
+            ), name
+
+
+def test_the_install_page_tells_every_extra_and_this_version():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for name in ("install.md", "install.ko.md"):
+        text = (DOCS / name).read_text(encoding="utf-8")
+        rows = dict(re.findall(r"(?m)^\| `(\w+)` \| ([^|]+) \|", text))
+        assert list(rows) == [extra for extra in extras if extra not in ("docs", "test")]
+        for extra, packages in rows.items():
+            needed = [re.split(r"[>\[]", one)[0] for one in extras[extra] if not one.startswith("jumok[")]
+            assert [one for one in needed if one.lower() not in packages.lower()] == [], extra
+        assert set(re.findall(r"jumok-(\d[\d.]*\d)-py3", text)) == {jumok.__version__}
 
 
 def test_the_glossaries_hold_the_same_words():
@@ -188,3 +293,16 @@ def test_it_works_from_disk_and_asks_nothing_of_any_network(tab, site):
     tab.wait_for_selector("[data-ready='true']")
     assert [request.url for request in asked if not request.url.startswith(("file:", "data:", "blob:"))] == []
     assert wrong == []
+
+
+def test_an_option_is_not_parted_at_its_hyphens_and_a_wide_picture_is_scrolled(tab, site):
+    parted = "spans => spans.filter(span => span.getClientRects().length > 1).map(span => span.textContent)"
+    for page in ("attend", "commands", "design", "start/researcher"):
+        for lang in ("en", "ko"):
+            tab.goto((site / lang / f"{page}.html").as_uri())
+            assert tab.locator("article .whole").count() > 0
+            assert tab.eval_on_selector_all("article .whole", parted) == []
+            assert tab.evaluate("() => document.documentElement.scrollWidth") == 390
+    tab.goto((site / "ko" / "design.html").as_uri())
+    seen = "pictures => pictures.filter(one => one.offsetParent && one.width < one.getAttribute('width')).length"
+    assert tab.eval_on_selector_all("article img:is([width='700'], [width='800'], [width='900'])", seen) == 0

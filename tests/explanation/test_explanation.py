@@ -37,6 +37,16 @@ def test_the_focus_of_the_example_is_explained_where_no_token_is_named() -> None
     assert jumok.explain(plain).token == "1"  # the row furthest from even
 
 
+def test_equal_tokens_are_told_apart_by_the_names_that_find_them() -> None:
+    x = np.array([[2.0, 0], [0, 1], [0, 3]])
+    trace = jumok.attend(x=x, w_q=np.eye(2), w_k=np.eye(2), w_v=np.eye(2), tokens=["cat", "the", "the"])
+    explanation = jumok.explain(trace, "the#1")
+    said = {section.name: [line for _, line in section.lines] for section in explanation.sections()}
+    assert explanation.token == "the#1"
+    assert [line.split(":")[0] for line in said["keys"][1:]] == ["cat", "the#1", "the#2"]
+    assert said["ranking"][-1] == "'the#1' attends most to 'the#2' (73.4%), then to 'the#1' (17.8%)."
+
+
 def test_another_language_than_its_own_can_be_asked_for() -> None:
     explanation = jumok.explain(jumok.attend(jumok.load("student")), "studies", "ko")
     assert "studies는 deep learning을 가장 많이 참고" in str(explanation)

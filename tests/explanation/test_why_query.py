@@ -82,6 +82,7 @@ KINDS = {
     "zero": {"why.zero"},
     "partial": {"why.missed"},
     "two heads": {"why.query.numbers", "head"},
+    "equal tokens": {"why.shift.forced", "why.query"},
     "masked": {"why.missed"},
 }
 
@@ -100,6 +101,15 @@ def test_keys_through_another_w_k_are_not_read_in_names_of_the_embedding() -> No
     told = [fact for fact in why(TRACES["through W_K"], 2).facts if fact.kind == "why.key"]
     assert len(told) == 5
     assert all(isinstance(name, int) for fact in told for name, _, _ in fact.data["terms"])
+
+
+def test_equal_tokens_are_numbered_as_they_are_found_again() -> None:
+    told = facts(TRACES["equal tokens"])
+    names = ["the#1", "cat", "the#2", "é#1", "é#2"]
+    assert [name for name, _ in told["why.wanted"].data["weights"]] == names
+    assert {fact.data["token"] for fact in told.values()} == {"the#2"}
+    text = str(why(TRACES["equal tokens"], 2))
+    assert "row of 'the#2': the#1 0.02, cat 0.2, the#2 0.05, é#1 0.55, é#2 0.18." in text
 
 
 def test_what_a_row_leaves_out_shares_what_remains() -> None:

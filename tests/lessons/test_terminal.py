@@ -9,8 +9,9 @@ from rich.cells import cell_len
 import jumok
 from jumok.errors import InputError
 from jumok.lessons import packaged
-from jumok.lessons.blocks import Try
+from jumok.lessons.blocks import Predict, Try
 from jumok.lessons.goals import checklist
+from jumok.lessons.phrases import say
 from jumok.lessons.progress import Progress
 from jumok.lessons.terminal import Reader, change_in, form_of, listed
 from jumok.picture.terminal import Screen
@@ -171,6 +172,26 @@ def test_a_guess_is_done_once_it_is_made_and_counts_for_no_goal(session, tmp_pat
     listed(Screen(file), [lesson], checklist([lesson], Progress(tmp_path).right()), Progress(tmp_path), "jumok")
     assert "1 of 4" in file.getvalue()
     assert Progress(tmp_path).right() == set()
+
+
+OF_WEIGHTS = {"classroom": ("studies", {}), "softmax": ("studies", {}), "real-model": ("it", {"layer": 3, "head": 1})}
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("name", OF_WEIGHTS)
+def test_no_weight_is_told_before_the_first_guess_about_it(session, name, lang):
+    lesson, (query, place) = jumok.lesson(name, lang), OF_WEIGHTS[name]
+    (first, *_) = (one for one in lesson.blocks if isinstance(one, Predict))
+    assert "weight" in first.answer.text
+    guess = say("choose", lang, n=len(lesson.asked(first.id).choices))
+    weights = lesson.functions["weights"](query, **place).values()
+    assert max(weights) > 0.25
+    one, answers = session(lesson), {say("go_on", lang): "", guess: "q"}
+    one.reader.keyboard = lambda prompt: answers.get(prompt.removesuffix(" > "), "s")
+    seen = one.run()
+    assert one.progress.at(name) < len(lesson.written().elements) / 2
+    told = {float(number) for number in re.findall(r"(?<![\d.])0\.\d+(?![\d.])", seen)}
+    assert not [weight for weight in weights if weight > 0.25 and any(abs(weight - number) < 0.001 for number in told)]
 
 
 def test_a_wide_terminal_is_read_at_80(session):

@@ -142,7 +142,7 @@ def test_the_page_has_both_languages_and_asks_nothing(lang):
     assert not re.search(r"(src|href)=|url\(|@import", page)
     assert "default-src 'none'" in page
     assert f'id="say-{lang}" checked' in page
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 8  # each language in light and dark, for a page and for a phone
     for one in LANGS:
         for table in costs.tables(cost(), one):
             assert f"<h2>{table.title}</h2>" in page

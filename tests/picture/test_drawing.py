@@ -288,6 +288,8 @@ def test_the_difference_is_between_matched_tokens():
     assert any(text.startswith("A: ") for text in said)
     assert any(text.startswith("B: ") for text in said)
     unlike = texts(parsed(draw(compare(record(["a", "b"], 1), record(["a", "c"], 2), pairs=[(0, 0), (1, 1)]))))
+    apart = texts(parsed(draw(compare(record(["a", "שלום"], 1), record(["a", "مرحبا"], 2), pairs=[(0, 0), (1, 1)]))))
+    assert "\u2068שלום\u2069 → \u2068مرحبا\u2069" in apart  # as they are said, not the second before the first
     assert "b → c" in unlike
 
 
@@ -375,6 +377,13 @@ def test_a_page_opens_in_the_view_of_the_kind_that_was_asked_for(tmp_path, kind,
     assert page_of(draw(student(), kind), tmp_path / "a.html").get("view") == short
     if long or kind is None:
         assert page_of(draw(reading(1, 1, 65)[0], kind), tmp_path / "a.html").get("view") == long
+
+
+def test_where_nothing_shared_changed_a_comparison_opens_at_a_token_of_both(tmp_path):
+    found = compare(record(["a", "b", "c"], 1), record(["d", "b"], 2))
+    assert found.pairs == ((1, 1),)
+    assert found.heads[0].query is None
+    assert page_of(draw(found), tmp_path / "a.html")["query"] == 1
 
 
 def test_a_page_of_a_comparison_opens_at_the_largest_change_of_what_was_asked_for(tmp_path):
@@ -536,6 +545,13 @@ def test_width_is_in_pixels_and_keeps_the_shape():
 
 def test_a_title_of_ones_own():
     assert draw(student(), title="<b> & 제목").svg().count("&lt;b&gt; &amp; 제목") == 2
+
+
+@pytest.mark.parametrize("title", ["long title " * 300, "가" * 3000])
+def test_a_long_title_takes_three_lines_and_is_kept_whole_beside_them(title):
+    long, short = draw(student(), title=title), draw(student(), title="one line")
+    assert long.panel.height - short.panel.height == pytest.approx(2 * 15 * 1.4, abs=1)
+    assert long.svg().count(title.strip()) == 1
 
 
 # png ----------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ def test_what_the_font_lacks_is_told_by_its_code():
     assert visible("👩\u200d👩\u200d👧") == "[U+1F469]"
     assert visible("a 👩👧 b") == "a [U+1F469…] b"
     assert visible("شمس السلام!") == "[U+0634…]!"
+    assert visible("\u2068شمس\u2069 → a") == "[U+0634…] → a"
 
 
 def test_a_code_is_written_smaller_than_the_letter_that_it_stands_for():

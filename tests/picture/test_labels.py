@@ -11,7 +11,7 @@ from hypothesis import given
 
 import jumok
 from jumok import words
-from jumok.picture.labels import Label, labels_of, names, readable
+from jumok.picture.labels import Label, labels, labels_of, names, readable
 from jumok.trace import Token
 
 NEVER = ("�", "Ġ", "▁", "Ċ", "##")
@@ -230,6 +230,14 @@ def test_plain_texts_are_shown_as_explanations_show_them():
     assert all(label.raw is None and label.parts == 1 and not label.special for label in labels_of(row))
 
 
+def test_what_has_no_ink_is_spelled_out_however_it_is_written() -> None:
+    bare = ["\u200b", "\u200d", "\ufeff", "\xad", "\u0301", "\xa0"]
+    seen = ["\\u200b", "\\u200d", "\\ufeff", "\\u00ad", "\\u0301", "\\u00a0"]
+    assert texts(bare) == seen
+    assert texts(["the", "▁cat", *bare]) == ["the", "␣cat", *seen]
+    assert texts(["the", *written(*(f" {one}".encode() for one in bare))]) == ["the", *(f"␣{one}" for one in seen)]
+
+
 def test_what_was_decoded_alone_is_found_again_by_its_span():
     row = [Token("�", (0, 1)), Token("�", (0, 1)), Token("x", (1, 2))]
     assert parts(row, sentence="책x") == [("책", 1, 2, None), ("책", 2, 2, None), ("x", 1, 1, None)]
@@ -283,3 +291,14 @@ def test_what_was_captured_is_called_by_name():
 def test_what_a_person_wrote_stays_as_it_is():
     written = captured(["a", "␣b", "c\nd"], "a ␣b c\nd", kind="example")
     assert readable(written) is written
+
+
+def test_pieces_of_one_character_stay_pieces_when_they_are_called_by_its_name():
+    spelled = captured([jumok.Token("Ġìĺ", (0, 1)), jumok.Token("¤", (0, 1)), jumok.Token("Ġa", (1, 3))], "오 a")
+    assert [(label.text, label.part, label.parts) for label in labels(readable(spelled))] == [
+        ("오", 1, 2),
+        ("오", 2, 2),
+        ("a", 1, 1),
+    ]
+    twice = captured([jumok.Token("오", (0, 1)), jumok.Token("오", (1, 2))], "오오")
+    assert [label.parts for label in labels(readable(twice))] == [1, 1]

@@ -536,6 +536,26 @@ def test_another_address_needs_the_link_that_was_printed(open_to_all, guest):
         assert token not in answer.text
 
 
+def test_the_link_opens_as_somebody_types_it(open_to_all):
+    token = token_of(open_to_all)
+    plain = token.replace("-", "")
+    for typed in (token.upper(), plain, token.replace("-", "+"), token.replace("-", "%20"), f"%20{token}+", f"{plain[:6]}-{plain[6:]}",
+                  token.replace("-", "%E2%80%93"), plain.title()):  # fmt: skip
+        guest = Visitor(open_to_all)
+        assert guest.get(f"/?token={typed}").status == 303, typed
+        assert guest.get("/api/session").status == 200, typed
+    for wrong in (
+        plain[:-1],
+        plain + plain[0],
+        plain[::-1],
+        plain[1:] + plain[0],
+        "-",
+        token.replace("-", "."),
+        token.replace("-", "%00"),
+    ):
+        assert Visitor(open_to_all).get(f"/?token={wrong}").status == 403, wrong
+
+
 def test_a_class_finds_its_way_back_after_a_new_start(tmp_path):
     urls = []
     for _ in range(2):

@@ -3,11 +3,14 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
 from jumok.server.lanes import Lane, Task
-from jumok.server.limits import ASKS
+from jumok.server.limits import ASKS, LEAST_GRACE_S
+from jumok.server.process import CODE
 from jumok.server.refusal import Refusal
 
 EXAMPLE = (
@@ -57,6 +60,21 @@ def test_a_worker_that_died_while_it_waited_is_begun_again():
     assert inside("quick", True, work)["report"]["exact"] is True
 
 
+def test_a_worker_whose_server_is_gone_before_it_is_ready_ends_without_a_word():
+    """Its standard input still stands open, as for the moment in which its reader has not seen the end of it."""
+    hears, says = os.pipe()
+    os.close(hears)
+    worker = subprocess.Popen(
+        [sys.executable, "-P", "-c", CODE, "quick", '{"memory_bytes": 0}'],
+        stdin=subprocess.PIPE,
+        stdout=says,
+        stderr=subprocess.PIPE,
+    )
+    os.close(says)
+    with worker:
+        assert (worker.wait(LONG_S), worker.stderr.read()) == (0, b"")
+
+
 def test_what_a_dead_worker_did_is_tried_once_more_and_then_said(tmp_path):
     begun = []
 
@@ -94,6 +112,26 @@ def test_what_does_not_stop_is_ended():
         await lane.put(task)
         await told.wait()
         assert await task.done is None
+
+    inside("heavy", False, work)
+
+
+def test_a_training_is_given_time_to_keep_what_was_seen_of_it(tmp_path):
+    """Where many train, the next step of one may come late."""
+
+    async def work(lane):
+        asked_for = {"task": "previous", "steps": 20_000, "seed": 0, "folder": str(tmp_path)}
+        task = Task("a", "learn", asked_for, LONG_S)
+        told = asyncio.Event()
+        task.tell = lambda one: told.set() if one.get("step", {}).get("step", 0) > 20 else None
+        await lane.put(task)
+        await told.wait()
+        [process] = lane.processes
+        os.kill(process.pid, signal.SIGSTOP)
+        lane.stop(task)
+        await asyncio.sleep(LEAST_GRACE_S + 1)
+        os.kill(process.pid, signal.SIGCONT)
+        assert await task.done == {}
 
     inside("heavy", False, work)
 

@@ -11,8 +11,11 @@ import pytest
 import safetensors.numpy
 
 import jumok
+from jumok.measurement.roles.table import ENOUGH
+from jumok.server.limits import SENTENCES
 from jumok.sources.design.asked import answer as designed
 from jumok.sources.example import load
+from jumok.sources.learn.training import schedule
 from small_folders import encoder, folder_of, sentences
 from small_runs import history
 from small_server import Visitor, events, running, served
@@ -53,6 +56,25 @@ def started(tmp_path_factory, given, model):
 @pytest.fixture
 def visitor(started):
     return Visitor(started)
+
+
+def test_a_server_without_pytorch_says_what_to_install(tmp_path, monkeypatch, started):
+    assert Visitor(started).get("/api/session").json["missing"] == {}
+    monkeypatch.setattr("jumok.server.shelf.find_spec", lambda _name: None)
+    for called, how in ((None, "pip install 'jumok[learn]'"), ("python3 run.py", "python3 run.py --with learn")):
+        monkeypatch.delenv("JUMOK_CALLED", raising=False)
+        if called is not None:
+            monkeypatch.setenv("JUMOK_CALLED", called)
+        with running(tmp_path) as server:
+            visitor = Visitor(server)
+            session = visitor.get("/api/session").json
+            assert session["tasks"] == []
+            answer = visitor.post("/api/jobs", {"kind": "learn", "task": "previous"})
+            assert answer.status == 501
+            assert answer.error == session["missing"]["learn"]
+            assert how in answer.error["en"]
+            assert how in answer.error["ko"]
+            assert visitor.submit(kind="cost", n="32", d=8, heads=1)
 
 
 # pages --------------------------------------------------------------------------------------------
@@ -133,6 +155,20 @@ def test_a_page_speaks_the_language_of_its_reader(started, query, accepts, lang)
     assert served(html)["lang"] == lang
     if query == "?lang=ko":
         assert served(visitor.get("/lessons", accept_language="en").text)["lang"] == "ko"  # it is remembered
+        assert visitor.ask("HEAD", "/?lang=en").status == 200  # so does a page that only says what was chosen in it
+        assert served(visitor.get("/lessons", accept_language="ko").text)["lang"] == "en"
+
+
+def test_a_language_that_was_asked_for_at_the_start_is_that_of_every_page_until_its_reader_switches(tmp_path):
+    with running(tmp_path, lang="ko") as started:
+        visitor = Visitor(started)
+        visitor.cookies["jumok_lang"] = "en"  # chosen at a server that left the choice to browsers
+        for path in ("/", "/nothing"):
+            html = visitor.get(path, accept="text/html", accept_language="en-US,en;q=0.9").text
+            assert '<html lang="ko">' in html
+        assert served(visitor.get("/?lang=en", accept_language="ko").text)["lang"] == "en"
+        assert served(visitor.get("/lessons", accept_language="ko").text)["lang"] == "en"  # it is remembered
+        assert '<html lang="en">' in visitor.get("/nothing", accept="text/html", accept_language="ko").text
 
 
 def test_the_text_form_is_there_with_a_model(visitor):
@@ -228,6 +264,64 @@ def test_a_body_that_is_no_object_is_refused(visitor, body):
     assert answer.error
 
 
+DEEP = {"en": "it is nested too deeply.", "ko": "너무 깊이 중첩되어 있습니다."}
+DIGITS = {"en": "a number in it has too many digits.", "ko": "자릿수가 너무 많은 수가 있습니다."}
+OTHER = {"en": "it is no JSON from line 1, column 2 on.", "ko": "1번째 줄 2번째 글자부터 JSON이 아닙니다."}
+
+
+@pytest.mark.parametrize("path", ["/api/ask", "/api/jobs"])
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"[" * 10_000, DEEP), (b'{"a":' * 10_000, DEEP), (b'{"kind": "cost", "n": ' + b"9" * 6000 + b"}", DIGITS), (b"{", OTHER),
+        (b"\xff", {"en": "it is not UTF-8 text.", "ko": "UTF-8 글이 아닙니다."}),
+        (b'{"kind": NaN}', {"en": "NaN is no number of JSON.", "ko": "NaN은 JSON의 수가 아닙니다."}),
+    ],
+    ids=lambda one: str(one)[:12],
+)  # fmt: skip
+def test_what_is_no_json_is_told_in_own_words(visitor, path, body, said):
+    error = visitor.post(path, body=body).error
+    assert error["en"] == f"the body of the request is no JSON that can be read: {said['en']}"
+    assert error["ko"] == f"요청 본문을 JSON으로 읽을 수 없습니다: {said['ko']}"
+
+
+@pytest.mark.parametrize(
+    ("path", "plain", "en", "ko"),
+    [
+        ("ask", {}, "kind expects one of design, cut, check, and it is missing.", "가운데 하나가 필요한데 빠져 있습니다."),
+        ("ask", {"kind": "design"}, "example expects a text that is not empty, and it is missing.",
+         "example에는 비어 있지 않은 글이 필요한데 빠져 있습니다."),
+        ("ask", {"kind": "design", "example": None}, "not empty; got null.", "필요한데 null이 왔습니다."),
+        ("ask", {"kind": "design", "example": EXAMPLE, "bogus": 1}, 'design has no field "bogus". It has: kind, example, fixed.',
+         'design에는 "bogus" 필드가 없습니다. 쓸 수 있는 필드: kind, example, fixed.'),
+        ("ask", {"kind": "check", "code": "def f(): pass", "mask": "allowed"}, 'no field "mask"', '"mask" 필드가 없습니다'),
+        ("jobs", {"kind": "learn", "task": "previous", "step": 3}, 'learn has no field "step"', '"step" 필드가 없습니다'),
+        ("jobs", {"kind": "cost", "n": "32", "number": 1}, 'cost has no field "number"', '"number" 필드가 없습니다'),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_missing_or_unknown_is_named(visitor, path, plain, en, ko):
+    error = visitor.post(f"/api/{path}", plain).error
+    assert error["en"].endswith(en) if en.endswith(".") else en in error["en"]
+    assert ko in error["ko"]
+    assert visitor.get("/api/jobs").json == []
+
+
+@pytest.mark.parametrize(
+    ("code", "en", "ko"),
+    [
+        ("", "There is no code yet.", "아직 코드가 없습니다."),
+        (" \n", "There is no code yet.", "아직 코드가 없습니다."),
+        ("# later", "There is no function in the code.", "코드에 함수가 없습니다."),
+        ("def f(q): pass\ndef g(q): pass", "which of these functions to check: f, g.", "알 수 없습니다: f, g."),
+    ],
+)
+def test_code_without_a_function_is_told_in_words_that_fit_a_page(visitor, code, en, ko):
+    error = visitor.post("/api/ask", {"kind": "check", "code": code, "checks": "attention"}).error
+    assert en in error["en"]
+    assert ko in error["ko"]
+    assert not any(word in error[lang] for word in ("code.py", "colon", "콜론", "--kind") for lang in ("en", "ko"))
+
+
 @pytest.mark.parametrize(
     ("plain", "status"),
     [
@@ -253,9 +347,12 @@ def test_a_job_that_cannot_be_is_refused_at_once(visitor, plain, status):
         ({"kind": "learn", "task": "previous", "seed": 10**20}, "seed expects a whole number from 0", "시드(seed)에는"),
         ({"kind": "cost", "d": 0}, "width of a head (d) expects", "헤드의 너비(d)에는"),
         ({"kind": "cost", "heads": 65}, "number of heads (heads) expects", "헤드 수(heads)에는"),
-        ({"kind": "cost", "n": "0:10"}, "from 1 to 65,536, got '0:10'", "토큰 수: n에는 1부터 65,536까지"),
-        ({"kind": "cost", "n": "65537"}, "from 1 to 65,536, got '65537'", "토큰 수: n에는 1부터 65,536까지"),
+        ({"kind": "cost", "n": "0:10"}, "from 1 to 65,536, got '0:10'", "토큰 수(n)에는 1부터 65,536까지"),
+        ({"kind": "cost", "n": "65537"}, "from 1 to 65,536, got '65537'", "토큰 수(n)에는 1부터 65,536까지"),
+        ({"kind": "cost", "n": "x"}, "numbers of tokens (n) expects", "토큰 수(n)에는 토큰 수를"),
+        ({"kind": "cost", "n": "9:3"}, "numbers of tokens (n) FROM:TO expects", "토큰 수(n) 처음:끝에는"),
         ({"kind": "capture", "text": "a" * 30_000}, "text has 30,000 letters", "글(text): 30,000자인데"),
+        ({"kind": "capture", "text": "  "}, "got '  '. Spaces alone are nothing", "공백만으로는 참고할 것이"),
     ],
 )
 def test_a_refusal_calls_a_field_as_its_form_does(visitor, plain, en, ko):
@@ -344,7 +441,20 @@ def test_costs_are_measured_and_shown(visitor):
     assert 'id="say-ko" checked' in html
 
 
-@pytest.mark.parametrize("text", [None, "the cat sat on the mat\nit was tired"])
+@pytest.mark.parametrize("text", ["the cat sat on the mat", "\n \r\nthe cat\r\n" + "it was tired\r" * 8])
+def test_too_few_sentences_are_refused_before_they_are_measured(visitor, text):
+    assert SENTENCES == ENOUGH
+    before = visitor.get("/api/jobs").json
+    answer = visitor.post("/api/jobs", {"kind": "measure", "text": text})
+    assert answer.status == 422
+    n = 1 if text.startswith("the") else 9
+    assert "at least 10 sentences" in answer.error["en"]
+    assert f"has {n}." in answer.error["en"]
+    assert f"{n}개입니다" in answer.error["ko"]
+    assert visitor.get("/api/jobs").json == before
+
+
+@pytest.mark.parametrize("text", [None, "the cat sat on the mat\n" * 9 + "it was tired"])
 def test_heads_are_measured_over_a_corpus_or_a_text(visitor, text):
     id = visitor.submit(kind="measure", **({} if text is None else {"text": text}))
     job = visitor.waited(id)
@@ -372,12 +482,17 @@ def test_a_job_that_fails_says_why(visitor):
 
 def test_a_training_that_is_stopped_keeps_what_there_is(started, visitor):
     id = visitor.submit(kind="learn", task="previous", steps=20_000)
-    events(started, visitor, id, until=lambda one: one[1] == "step")
+    seen = events(started, visitor, id, until=lambda one: one[1] == "step" and one[2]["step"] > 150)
     visitor.post(f"/api/jobs/{id}/stop")
     job = visitor.waited(id)
     assert job["state"] == "stopped"
     record = json.loads(header(documents(visitor, visitor.served(job["made"]))[0])["__metadata__"]["record"])
     assert record["settings"]["steps"] == 20_000
+    assert record["steps"][-1] >= seen[-1][2]["step"], "a step that was seen is not there any more"
+    [saved] = [path for path in started.work.rglob("run.safetensors") if id in path.parts]
+    run = jumok.load(saved)
+    assert record["steps"][-1] == run.step
+    assert run.history.steps[-1] in schedule(20_000), "what goes on from here would not be what it is without a stop"
 
 
 def test_a_job_that_waits_is_stopped_and_says_how_many_come_before(started, visitor):

@@ -117,6 +117,24 @@ def test_what_goes_beyond_the_budget_is_predicted_at_the_last_pace(monkeypatch):
         assert row.peak_bytes == pytest.approx(last.peak_bytes * row.held_bytes / last.held_bytes, rel=0.01)
 
 
+def test_of_what_was_never_measured_no_time_is_told(monkeypatch):
+    clock = iter([0.0, *[100.0] * 10])
+    monkeypatch.setattr(cost_measured.time, "monotonic", lambda: next(clock))
+    rows = small(n=[16, 32], variants="window", budget_s=10).rows
+    assert [(row.why, row.time_s, row.peak_bytes) for row in rows] == [("budget", None, None)] * 2
+
+
+def test_sizes_beside_a_trace_are_refused():
+    x = np.eye(4)
+    trace = jumok.attend(x=x, w_q=x, w_k=x, w_v=x)
+    with pytest.raises(InputError, match="so that n, d_head would change nothing") as refusal:
+        jumok.cost(trace, n=[64], d_head=999)
+    assert "n, d_head은(는) 소용이 없습니다" in refusal.value.text("ko")
+    with pytest.raises(InputError, match="so that n would change nothing"):
+        jumok.cost(trace, n=np.array([64, 128]))
+    assert jumok.cost(trace, n_heads=8, budget_s=0).sizes.n_heads == 1  # what is the usual says nothing
+
+
 def test_what_goes_beyond_the_memory_is_never_allocated(monkeypatch):
     asked = []
     drawn = cost_measured.Bench._drawn

@@ -6,10 +6,12 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cases import CASES, close, expected, steps_of
 from jumok import variants
+from jumok.errors import InputError
 from libraries import LIBRARIES, Library
 
 EXACT: dict[str, Callable[..., Any]] = {
@@ -43,3 +45,12 @@ def test_the_same_inside_a_compiled_function(name: str, variant: str) -> None:
     rule = CASES[name].rule(library.array)
     got = importlib.import_module("jax").jit(lambda q, k, v: EXACT[variant](q, k, v, rule))(q, k, v)
     close(library.numpy(got), expected(name)["mixed"], CASES[name].dtype)
+
+
+@pytest.mark.parametrize("variant", ["full", "flash", "window", "sparse", "linear", "lowrank"])
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_a_masked_array_is_refused(variant: str, which: int) -> None:
+    given = [np.ones((1, 4, 2)) for _ in range(3)]
+    given[which] = np.ma.masked_less(given[which], 0)
+    with pytest.raises(InputError, match="is a masked array"):
+        getattr(variants, variant)(*given)

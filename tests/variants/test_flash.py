@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
+import signal
+import threading
 import tracemalloc
 from typing import Any
 
@@ -13,6 +16,7 @@ import torch
 from cases import CASES, close, drawn, expected, steps_of
 from jumok import Rule, allowed, positions, variants
 from jumok.errors import InputError, OverflowRefused, TooLargeError
+from jumok.variants import fast_numpy
 from libraries import Library
 
 GIVEN = {"batch": (2, 4, 2, 11, 13), "one token": (1, 1, 1, 1, 1), "fewer keys": (1, 2, 1, 9, 4)}
@@ -247,3 +251,21 @@ def test_numpy_by_threads_is_the_reference() -> None:
             wanted, wanted_lse = variants.flash(q, k, v, rule, tile=tile, return_lse=True, fast=False)
             np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-6)
             np.testing.assert_allclose(lse, wanted_lse, rtol=2e-5, atol=2e-6)
+
+
+def test_ctrl_c_ends_the_threads_with_the_tiles_that_they_are_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Any] = []
+
+    class Watched(fast_numpy._Rows):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            begun.append(self)
+            if len(begun) == 5:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(fast_numpy, "_Rows", Watched)
+    q = np.random.default_rng(0).standard_normal((8, 4096, 64), dtype=np.float32)
+    with pytest.raises(KeyboardInterrupt):
+        variants.flash(q, q, q, "causal")
+    assert 5 <= len(begun) < 64
+    assert not [thread for thread in threading.enumerate() if "ThreadPool" in thread.name]

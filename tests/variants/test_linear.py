@@ -11,7 +11,7 @@ import torch
 
 from cases import drawn
 from jumok import Rule, allowed, positions, variants
-from jumok.errors import InputError, UnknownName
+from jumok.errors import InputError, OverflowRefused, TooLargeError, UnknownName
 from jumok.variants.features import Elu, PositiveRandom, directions
 from libraries import Library
 
@@ -166,3 +166,21 @@ def test_options_of_the_wrong_kind_are_refused(options: Any, kind: Any, en: str)
 def test_the_usual_scale_written_out_is_no_other_rule() -> None:
     q, k, v = (drawn(2, 6, 4, seed=5) for _ in range(3))
     np.testing.assert_array_equal(variants.linear(q, k, v, Rule(scale=0.5)), variants.linear(q, k, v))
+
+
+@pytest.mark.parametrize("form", ["chunked", "recurrent", "quadratic"])
+@pytest.mark.parametrize(("dtype", "size"), [("float64", 1e200), ("float32", 1e30)])
+def test_sums_that_do_not_fit_are_refused(form: str, dtype: str, size: float) -> None:
+    q, k, v = (np.ones((1, 3, 2), dtype) * size for _ in range(3))
+    with pytest.raises(OverflowRefused, match="the sum of features · values"):
+        variants.linear(q, k, v / np.asarray(size, dtype), form=form)
+
+
+def test_what_does_not_fit_in_memory_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = np.zeros((1, 10**6, 1), np.float32)
+    with pytest.raises(TooLargeError, match=r"21,000.0 GB of tables.*chunked") as refusal:
+        variants.linear(long, long, long, form="quadratic")
+    assert refusal.value.bytes_needed > 10**13
+    monkeypatch.setattr(PositiveRandom, "of_queries", None)
+    with pytest.raises(TooLargeError, match="1,000,000,000,000 random features would hold"):
+        variants.linear(long[:, :4], long[:, :4], long[:, :4], features="random", n_features=10**12)

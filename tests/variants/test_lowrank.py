@@ -89,3 +89,9 @@ def test_fewer_queries_than_landmarks_of_keys_or_the_other_way_round(n_queries: 
     q, k, v = (drawn(*shape, seed=3) for shape in ((2, n_queries, 8), (2, n_keys, 8), (2, n_keys, 3)))
     got = variants.lowrank(q, k, v, n_landmarks=64, n_steps=40)
     np.testing.assert_allclose(got, variants.full(q, k, v), rtol=1e-6, atol=1e-7)
+
+
+def test_no_more_steps_than_help() -> None:
+    one = np.ones((1, 3, 2))
+    with pytest.raises(InputError, match="at most 1000, got 1,000,000,000"):
+        variants.lowrank(one, one, one, n_steps=10**9)

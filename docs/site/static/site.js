@@ -14,3 +14,19 @@ document.addEventListener("DOMContentLoaded", () => {
   const found = { "Search finished, found one page matching the search query.": ["${resultCount}쪽을 찾았습니다."] };
   Documentation.addTranslations({ messages: found, plural_expr: "0" });
 });
+
+// An option such as --json, or a name such as softmax-axis, is not parted at its hyphens.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const word of document.querySelectorAll("article code .pre")) {
+    const longest = word.closest("td") ? 13 : 24;
+    if (word.textContent.includes("-") && word.textContent.length <= longest) word.classList.add("whole");
+  }
+  for (const block of document.querySelectorAll("article .highlight-sh pre")) {
+    const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    for (const text of [...(function* () { while (texts.nextNode()) yield texts.currentNode; })()]) {
+      const parts = text.data.split(/(?<!\S)(-{1,2}[a-z][a-z-]*)/);
+      const whole = (part) => Object.assign(document.createElement("span"), { className: "whole", textContent: part });
+      if (parts.length > 1) text.replaceWith(...parts.map((part, at) => (at % 2 ? whole(part) : part)));
+    }
+  }
+});

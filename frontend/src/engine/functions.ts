@@ -1,7 +1,7 @@
 /** What an expression of a lesson can ask of records and of numbers: lessons/functions.py, for the page. */
 import { fixed } from "../explanation/words";
 import { found, numeric, Unanswerable, type Callable, type Named, type Row, type Value } from "./expressions";
-import { kvHeadOf, namesOf, outputRowOf, rowOf, weightAt } from "./path";
+import { kvHeadOf, namesOf, namesOfTokens, outputRowOf, rowOf, weightAt } from "./path";
 import type { Layer, PerHead, Table, Token } from "./record";
 import { allowedAt } from "./rule";
 
@@ -47,17 +47,6 @@ export function functionsOf(example: string, records: Records, measured: Measure
     return [name, (given, named) => answer(new Asked(example, records, n, given, named))];
   });
   return { ...measuredBy(measured), ...Object.fromEntries(entries), ...OF_NUMBERS };
-}
-
-/** The tokens by the names that find them again: `the#2` for the second. */
-export function namesOfTokens(tokens: readonly Token[]): string[] {
-  const texts = tokens.map(({ text }) => text.normalize("NFC"));
-  const seen = new Map<string, number>();
-  return texts.map((text) => {
-    if (texts.indexOf(text) === texts.lastIndexOf(text)) return text;
-    seen.set(text, (seen.get(text) ?? 0) + 1);
-    return `${text}#${seen.get(text)}`;
-  });
 }
 
 /** The functions whose values came along. */

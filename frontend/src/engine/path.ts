@@ -5,7 +5,7 @@
  */
 
 import { dot, dots, throughTable } from "./products";
-import type { Layer, Numbers, PerHead, Stage, Table } from "./record";
+import type { Layer, Numbers, PerHead, Stage, Table, Token } from "./record";
 import { allowedAt, biasAt, endKey, firstKey, isRange, scaleOf } from "./rule";
 
 /** A table of more cells is refused; its rows are not. */
@@ -328,4 +328,15 @@ export function namesOf(layer: Layer, what: "x" | "q" | "k" | "v" | "output"): r
   if (what === "output") return outputWidth(layer) === names.length ? names : null;
   const width = what === "v" ? layer.v?.width : layer.q.width;
   return layer.q.heads === 1 && width === names.length ? names : null;
+}
+
+/** The tokens by the names that find them again: `the#2` for the second. */
+export function namesOfTokens(tokens: readonly Token[]): string[] {
+  const texts = tokens.map(({ text }) => text.normalize("NFC"));
+  const standing = new Map<string, number>();
+  const counted = texts.map((text) => {
+    standing.set(text, (standing.get(text) ?? 0) + 1);
+    return standing.get(text);
+  });
+  return texts.map((text, at) => (standing.get(text) === 1 ? text : `${text}#${counted[at]}`));
 }

@@ -104,6 +104,8 @@ export interface Source {
     readonly temperature?: number;
     readonly residual?: boolean;
     readonly n_layers?: number;
+    readonly unreadable?: Readonly<Record<Lang, string>>;
+    readonly refused?: readonly Readonly<Record<"module" | Lang, string>>[];
     readonly [name: string]: unknown;
   };
 }

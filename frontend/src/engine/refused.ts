@@ -54,7 +54,7 @@ export function numberOf(text: string): number {
 
 export function finite(value: unknown): number {
   if (typeof value !== "number") throw new Refused("not_a_number", { text: String(value) });
-  if (!Number.isFinite(value)) throw new Refused("not_finite");
+  if (Number.isNaN(value)) throw new Refused("not_finite");
   if (Math.abs(value) > LARGEST) throw new Refused("too_large", { most: LARGEST });
   return value === 0 ? 0 : value; // no −0: it would be shown and written with a sign
 }

@@ -1,5 +1,6 @@
 /** A record and a token → what happened, in the sentences of `jumok.explain`. As explanation/explanation.py. */
 
+import { namesOfTokens } from "../engine/path";
 import type { Lang, Layer, Stage } from "../engine/record";
 import {
   Asked,
@@ -120,7 +121,7 @@ class Telling {
     private readonly lang: Lang,
     private readonly facts: readonly Fact[],
   ) {
-    this.token = first.tokens[query].text;
+    this.token = namesOfTokens(first.tokens)[query];
     this.meaning = first.source.details.meaning ?? {};
     this.heads = new Set(facts.filter((fact) => BY_HEAD.includes(fact.section)).map((fact) => fact.head));
   }

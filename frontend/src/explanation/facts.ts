@@ -3,7 +3,7 @@
  * As explanation/facts.py; where the values of a layer did not travel, what needs them is not told.
  */
 
-import { kvHeadOf, namesOf, outputRowOf, rowOf, type Row } from "../engine/path";
+import { kvHeadOf, namesOf, namesOfTokens, outputRowOf, rowOf, type Row } from "../engine/path";
 import type { Layer, Numbers } from "../engine/record";
 import { biasAt } from "../engine/rule";
 import { descending, dimsOf, isClose, isZero, largest, rowOfHead, rowOfTable, spread, sum, termsOf } from "./arrays";
@@ -71,8 +71,8 @@ export class Asked {
     readonly at: number | null,
     only: number | null = null,
   ) {
-    this.token = layer.tokens[query].text;
-    this.keys = (layer.keyTokens ?? layer.tokens).map((token) => token.text);
+    this.token = namesOfTokens(layer.tokens)[query];
+    this.keys = namesOfTokens(layer.keyTokens ?? layer.tokens);
     this.heads = only === null ? Array.from({ length: layer.q.heads }, (_, head) => head) : [only];
     this.x = layer.x && rowOfTable(layer.x, query);
   }

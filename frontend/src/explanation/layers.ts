@@ -1,6 +1,6 @@
 /** What several layers can do that one cannot, for one token: the ratio of two weights, layer by layer. */
 
-import { namesOf, rowOf, scaledAt } from "../engine/path";
+import { namesOf, namesOfTokens, rowOf, scaledAt } from "../engine/path";
 import type { Layer } from "../engine/record";
 import { descending, dimsOf, largest, rowOfHead } from "./arrays";
 import { Asked, type Fact } from "./facts";
@@ -15,8 +15,8 @@ export function factsOfLayers(layers: Layers, query: number, pair: Layers | null
   const a = order[0];
   const b = rivalOf(layers, pair, query, order);
   if (b === null) return [];
-  const token = layers[0].tokens[query].text;
-  const data = { token, a: textOf(last, a), b: textOf(last, b) };
+  const token = namesOfTokens(layers[0].tokens)[query];
+  const data = { token, a: nameOfKey(last, a), b: nameOfKey(last, b) };
   const other = pair && otherRatios(pair, [token, data.a, data.b]);
   const takenIn = takenInFrom(layers[0], query);
   const end = { ...data, layer: layers.length - 1 };
@@ -53,10 +53,9 @@ function ratioOf(layer: Layer, query: number, a: number, b: number): number {
 
 /** The same ratio in the first and the last layer of the pair, where its words can be found there. */
 function otherRatios(pair: Layers, words: readonly string[]): [number, number] | null {
-  const texts = pair[0].tokens.map((token) => token.text);
-  const at = words.map((word) => texts.indexOf(word));
-  const areClear = words.every((word, i) => at[i] >= 0 && texts.lastIndexOf(word) === at[i]);
-  if (!areClear) return null;
+  const names = namesOfTokens(pair[0].tokens);
+  const at = words.map((word) => names.indexOf(word));
+  if (at.includes(-1)) return null;
   const [query, a, b] = at;
   return [ratioOf(pair[0], query, a, b), ratioOf(pair[pair.length - 1], query, a, b)];
 }
@@ -71,9 +70,9 @@ function takenInFrom(first: Layer, query: number): Data | null {
   const [key] = largest(weights, 1);
   const handedOver = Array.from(rowOfHead(first.v, 0, key), (a) => weights[key] * a);
   const dims = dimsOf(handedOver, names).filter(([, a]) => Math.abs(a) >= 0.1);
-  return dims.length > 0 ? { key: textOf(first, key), dims } : null;
+  return dims.length > 0 ? { key: nameOfKey(first, key), dims } : null;
 }
 
-function textOf(layer: Layer, key: number): string {
-  return (layer.keyTokens ?? layer.tokens)[key].text;
+function nameOfKey(layer: Layer, key: number): string {
+  return namesOfTokens(layer.keyTokens ?? layer.tokens)[key];
 }

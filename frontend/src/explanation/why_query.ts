@@ -3,7 +3,7 @@
  * As explanation/why_query.py: weights → logs → a shift that softmax does not see → × √d_k → what q · k must give.
  */
 
-import { kvHeadOf, namesOf } from "../engine/path";
+import { kvHeadOf, namesOf, namesOfTokens } from "../engine/path";
 import type { Layer } from "../engine/record";
 import { biasAt, scaleOf } from "../engine/rule";
 import { filled, SLACK, type WantedRow } from "../engine/wanted";
@@ -24,7 +24,7 @@ export function* whyQuery(asked: Asked, head: number): Facts {
   yield wish.fact("why.wanted", { weights: wish.named(wish.at.map((key) => wanted[key])) });
   const zeros = wish.at.filter((key) => wanted[key] === 0);
   if (zeros.length > 0) {
-    yield wish.fact("why.zero", { keys: zeros.map((key) => asked.keys[key]) });
+    yield wish.fact("why.zero", { keys: zeros.map((key) => wish.keys[key]) });
     return;
   }
   yield* scores(wish);
@@ -65,6 +65,8 @@ function isMap(said: unknown): said is Readonly<Record<string | number, unknown>
 /** One wanted row of one head: the keys that may be read, and the scores that it asks for. */
 class Wish {
   readonly at: readonly number[];
+  /** Equal tokens are numbered: the#2. */
+  readonly keys: readonly string[];
   readonly scale: number;
   readonly hasBias: boolean;
 
@@ -75,17 +77,18 @@ class Wish {
   ) {
     const { allowed } = asked.row(head);
     this.at = [...allowed.keys()].filter((key) => allowed[key]);
+    this.keys = namesOfTokens(asked.layer.tokens);
     this.scale = scaleOf(asked.layer);
     this.hasBias = asked.layer.rule.bias !== null;
   }
 
   fact(kind: string, data: Data): Fact {
-    return this.asked.fact("why", kind, { token: this.asked.token, ...data }, this.head);
+    return this.asked.fact("why", kind, { token: this.keys[this.asked.query], ...data }, this.head);
   }
 
   /** [key, number] for each allowed key. */
   named(numbers: readonly number[]): Dim[] {
-    return this.at.map((key, place) => [this.asked.keys[key], numbers[place]]);
+    return this.at.map((key, place) => [this.keys[key], numbers[place]]);
   }
 
   /** Whether W_K of this head is the identity. */
@@ -120,7 +123,7 @@ function* scores(wish: Wish): Facts {
   const shift = silent < 0 ? sum(taken) / at.length : wish.biasOf(at[silent]) - logs[silent];
   const kind = silent < 0 ? "free" : hasBias ? "biased" : "forced";
   const shifted = logs.map((log) => log + shift);
-  const key = silent < 0 ? "" : asked.keys[at[silent]];
+  const key = silent < 0 ? "" : wish.keys[at[silent]];
   yield wish.fact(`why.shift.${kind}`, { key, shift, shifted: wish.named(shifted) });
   const scaled = shifted.map((value, place) => value - wish.biasOf(at[place]));
   if (hasBias) yield wish.fact("why.bias", { unbiased: wish.named(scaled) });
@@ -135,7 +138,7 @@ function* query(wish: Wish): Facts {
   const { weights } = asked.row(head);
   const offs = at.map((key) => Math.abs(weights[key] - wish.wanted[key]));
   const off = Math.max(...offs);
-  const worst = asked.keys[at[offs.indexOf(off)]];
+  const worst = wish.keys[at[offs.indexOf(off)]];
   if (off > ROUNDED) {
     yield wish.fact("why.missed", { key: worst, off, scores: wish.named(at.map((key) => wish.score(key))) });
     return;
@@ -145,7 +148,7 @@ function* query(wish: Wish): Facts {
   for (const key of at) {
     const terms = termsOf(asked.q(head), asked.k(head, key), names, 0);
     const kind = terms.length > 0 ? "why.key" : "why.key.silent";
-    yield wish.fact(kind, { key: asked.keys[key], terms, score: wish.score(key) });
+    yield wish.fact(kind, { key: wish.keys[key], terms, score: wish.score(key) });
   }
   if (names === null) yield wish.fact("why.query.numbers", { vector: asked.q(head) });
   else yield wish.fact("why.query", { dims: dimsOf(asked.q(head), names) });

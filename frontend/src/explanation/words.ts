@@ -1,6 +1,7 @@
 /** How a sentence is filled: Korean particles, numbers, tokens as a reader can see them. As explanation/words.py. */
 
 import type { Lang } from "../engine/record";
+import { isolated } from "../isolated";
 import { pieces, small } from "./phrases.json";
 
 export type Dim = readonly [name: string, value: number];
@@ -21,17 +22,20 @@ export function inLanguage(pair: readonly string[], lang: Lang): string {
 
 // tokens -------------------------------------------------------------------------------------------
 
-// Python's str.isspace, which is not quite what \s is here
-const BLANK = /^[\t-\r\x1c-\x1f \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$/;
+// What has ink of its own: no space or mark, no filler of Hangul, no empty cell of Braille.
+const INK = /[^\p{C}\p{Z}\p{Mn}\p{Me}\u115f\u1160\u2800\u3164\uffa0]/u;
 // Joiners and variation selectors stay: inside emoji and some scripts these are seen as one sign.
 const UNSEEN = /(?![\u200c\u200d\ufe0e\ufe0f])[\p{C}\p{Zl}\p{Zp}]/gu;
 const VISIBLE = new Map([["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"]]);
 
-/** A token as it can be seen on one line: composed, with control and direction characters spelled out. */
+/**
+ * A token as it can be seen on one line: composed, with control and direction characters spelled out. Where nothing in it
+ * has ink of its own (spaces, joiners, a mark alone), all of it is spelled out, a space as ␣.
+ */
 export function shown(text: string): string {
   const composed = text.normalize("NFC");
-  if (!BLANK.test(composed)) return composed.replace(UNSEEN, spelled);
-  return composed === "" ? "''" : composed.replace(UNSEEN, spelled).replaceAll(" ", "␣");
+  if (INK.test(composed)) return composed.replace(UNSEEN, spelled);
+  return composed.replace(/[^ ]/gu, spelled).replaceAll(" ", "␣") || "''";
 }
 
 function spelled(letter: string): string {
@@ -48,7 +52,12 @@ export function quoted(token: string, lang: Lang): string {
   const text = shown(token);
   if (text === "''") return text;
   const isOwnWord = lang === "en" ? SMALL_WORDS.has(text.toLowerCase()) : /[가-힣]$/.test(text);
-  return PLAIN.test(text) && !isOwnWord ? text : `'${text}'`;
+  return PLAIN.test(text) && !isOwnWord ? isolated(text) : `'${isolated(text)}'`;
+}
+
+/** A text among others. */
+function among(text: string): string {
+  return isolated(shown(text));
 }
 
 /** A person's text in a language, as it can be seen; "" where there is none. */
@@ -161,7 +170,7 @@ class Filler {
   dimension(name: string | number, withMeaning = false): string {
     if (typeof name === "number") return piece("dimension", this.lang, { number: String(name + 1) });
     const words = withMeaning ? meant(this.meaning, name, this.lang) : "";
-    return words !== "" && words !== name ? `${shown(name)} (${words})` : shown(name);
+    return words !== "" && words !== name ? `${among(name)} (${isolated(words)})` : among(name);
   }
 
   joined(parts: readonly string[]): string {
@@ -218,7 +227,8 @@ const STEPS: Readonly<Record<string, (text: string, lang: Lang, value: number) =
 
 // A template and the fact it is for agree about what stands where: tests say every sentence.
 const SPECS: Readonly<Record<string, (filler: Filler, value: never) => string>> = {
-  e: (_, text: string) => shown(text),
+  e: (_, text: string) => among(text),
+  as: (_, text: string) => text,
   n: (_, a: number) => number(a),
   pct: (_, a: number) => percent(a),
   int: (_, a: number) => whole(a),
@@ -228,19 +238,20 @@ const SPECS: Readonly<Record<string, (filler: Filler, value: never) => string>> 
   "dims+": (filler, dims: readonly Dim[]) => filler.dims(dims, true),
   names: (filler, names: readonly string[]) => filler.joined(names.map((name) => quoted(name, filler.lang))),
   dimnames: (filler, names: readonly (string | number)[]) => filler.joined(names.map((name) => filler.dimension(name))),
-  ranked: (_, ranked: readonly Dim[]) => ranked.map(([name, a]) => `${shown(name)} ${percent(a)}`).join(", "),
+  ranked: (_, ranked: readonly Dim[]) => ranked.map(([name, a]) => `${among(name)} ${percent(a)}`).join(", "),
   terms: (filler, terms: readonly Term[]) => filler.terms(terms),
   steps: (filler, steps: readonly Step[]) => filler.steps(steps),
   rows: (filler, rows: readonly Dim[]) => filler.rows(rows),
   words: (filler, names: readonly string[]) =>
-    names.map((name) => meant(filler.meaning, name, filler.lang) || shown(name)).join(", "),
+    names.map((name) => isolated(meant(filler.meaning, name, filler.lang) || shown(name))).join(", "),
   vec: (filler, vector: ArrayLike<number>) => filler.vector(vector),
   ratio: (filler, a: number) => filler.ratio(a),
 };
 
 /**
  * A sentence: a template with its facts put in. `{token}` shows a text, `{token:은/는}` adds the right particle,
- * `{w:n}` a number, `{w:pct}` a share, `{dims:dims}` dimensions with their numbers, and so on.
+ * `{w:n}` a number, `{w:pct}` a share, `{dims:dims}` dimensions with their numbers, `{what:as}` what was filled before, and
+ * so on. What is written from right to left is kept apart (isolated.ts).
  */
 export function fill(template: string, data: Data, lang: Lang, meaning: Meaning = {}): string {
   const filler = new Filler(lang, meaning);

@@ -45,6 +45,8 @@ export interface About {
   readonly corpus: boolean;
   readonly allow_code: boolean;
   readonly tasks: readonly { readonly name: string; readonly title: Texts | string }[];
+  /** What cannot be done here, and what to install for it. */
+  readonly missing: Readonly<Record<string, Texts>>;
   readonly examples: readonly Entry[];
   readonly files: readonly Entry[];
 }

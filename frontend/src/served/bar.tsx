@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Lang } from "../engine/record";
 import { shown } from "../explanation/words";
-import { FRAME, say } from "../words";
+import { COMMON, say } from "../words";
 import { isOver, type Job } from "./answers";
 import { Bar as ProgressBar, stateOf } from "./progress";
 import { THEMES, type Served, type Theme } from "./served";
@@ -20,7 +20,7 @@ const NOTICE_MS = 10_000;
 export function Bar({ served }: Given): JSX.Element {
   const lang = served.lang.value;
   return (
-    <>
+    <div class="over">
       <nav class="bar" aria-label={told("pages", lang)}>
         <a class="home" href={served.to("/")}>주목 <span lang="en">jumok</span></a>
         <a href={served.to("/lessons")}>{told("lessons", lang)}</a>
@@ -28,7 +28,7 @@ export function Bar({ served }: Given): JSX.Element {
         {served.model.value === null && !served.hasOwnSwitches && <Switches served={served} />}
       </nav>
       <Notices served={served} />
-    </>
+    </div>
   );
 }
 
@@ -37,7 +37,7 @@ function Switches({ served }: Given): JSX.Element {
   const lang = served.lang.value;
   return (
     <div class="switches">
-      <div class="choices" role="group" aria-label={say(FRAME, "language", lang)}>
+      <div class="choices" role="group" aria-label={say(COMMON, "language", lang)}>
         {(Object.keys(LANGUAGES) as Lang[]).map((one) => (
           <button key={one} type="button" lang={one} aria-pressed={lang === one} onClick={() => served.speak(one)}>
             {LANGUAGES[one]}
@@ -45,9 +45,9 @@ function Switches({ served }: Given): JSX.Element {
         ))}
       </div>
       <label class="theme">
-        <span>{say(FRAME, "theme", lang)}</span>
+        <span>{say(COMMON, "theme", lang)}</span>
         <select value={served.theme.value} onChange={({ currentTarget: { value } }) => (served.theme.value = value as Theme)}>
-          {THEMES.map((one) => <option key={one} value={one}>{say(FRAME, one, lang)}</option>)}
+          {THEMES.map((one) => <option key={one} value={one}>{say(COMMON, one, lang)}</option>)}
         </select>
       </label>
     </div>
@@ -115,7 +115,7 @@ function JobLine({ job, served }: Given & { job: Job }): JSX.Element {
   );
 }
 
-/** It asks once more, on a line of its own: whoever presses again where Stop or Delete was, keeps the job. */
+/** It asks once more, on a line of its own: whoever presses or clicks again where Stop or Delete was, keeps the job. */
 function Removal({ job, served }: Given & { job: Job }): JSX.Element {
   const lang = served.lang.value;
   const { jobs } = served;
@@ -123,9 +123,9 @@ function Removal({ job, served }: Given & { job: Job }): JSX.Element {
   const isAsked = jobs.asked.value.has(job.id);
   const step = useSignal<"none" | "asked" | "kept">("none");
   const asks = step.value === "asked";
-  const [first, sure] = [useRef<HTMLButtonElement>(null), useRef<HTMLButtonElement>(null)];
+  const first = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
-    if (step.value !== "none") (asks ? sure : first).current!.focus();
+    if (step.value !== "none") first.current!.focus(); // not every browser does that at a click
   }, [asks]);
   const remove = async ({ currentTarget }: { currentTarget: HTMLElement }): Promise<void> => {
     const after = nextTo(currentTarget.closest("li")!);
@@ -144,7 +144,6 @@ function Removal({ job, served }: Given & { job: Job }): JSX.Element {
       </button>
       {asks && (
         <button
-          ref={sure}
           type="button"
           class="sure"
           aria-disabled={isAsked}

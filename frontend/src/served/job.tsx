@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { signal, type Signal } from "@preact/signals";
 import type { Lang } from "../engine/record";
 import { number, shown } from "../explanation/words";
+import { Title } from "../views/title";
 import { Declined, isOver, type Job, type Texts } from "./answers";
 import { follow, type Happening } from "./events";
 import { columnsOf, withStep, type Row, type Step } from "./live";
@@ -103,7 +104,7 @@ function Standing({ served, job }: { served: Served; job: Job }): JSX.Element {
   const isAsked = jobs.asked.value.has(job.id);
   return (
     <div class="job-standing" data-state={job.state}>
-      {served.model.value === null && <h1>{shown(job.title[lang])}</h1>}
+      {served.model.value === null && <Title name={shown(job.title[lang])} lang={lang} />}
       <p class="state">{stateOf(job, lang)}</p>
       <Spoken job={job} lang={lang} />
       {!isOver(job.state) && (

@@ -3,7 +3,7 @@ import { render } from "preact";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import pageCss from "../look/page.css";
-import { FRAME, say } from "../words";
+import { COMMON, say } from "../words";
 import { Declined, jsonOf, type Job } from "./answers";
 import { Bar } from "./bar";
 import { Following, JobPage } from "./job";
@@ -63,7 +63,7 @@ function failed(root: HTMLElement, error: unknown, lang: "en" | "ko"): void {
   const reason = error instanceof Declined ? error.texts[lang] : error instanceof Error ? error.message : String(error);
   said.setAttribute("role", "alert");
   said.className = "notice is-lost";
-  said.textContent = say(FRAME, "failed", lang, { reason });
+  said.textContent = say(COMMON, "failed", lang, { reason });
   root.append(said);
 }
 

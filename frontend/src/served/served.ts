@@ -61,7 +61,7 @@ export class Served {
   #follow(): void {
     const { document: page } = this.window;
     const heard = (lang: string): void => {
-      if (lang === "ko" || lang === "en") this.lang.value = lang;
+      if ((lang === "ko" || lang === "en") && lang !== this.lang.value) this.#remember(lang);
     };
     new MutationObserver(() => heard(page.documentElement.lang)).observe(page.documentElement, { attributeFilter: ["lang"] });
     page.addEventListener("change", ({ target }) => {
@@ -74,12 +74,18 @@ export class Served {
     return `${path}?lang=${this.lang.value}`;
   }
 
+  /** For addresses that say no language, such as those that one goes back to. */
+  #remember(lang: Lang): void {
+    this.lang.value = lang;
+    void this.line.ask(`/?lang=${lang}`, { method: "HEAD" }).catch(() => undefined); // the server's cookie
+  }
+
   /** The page in another language: an address that is loaded again says so, too. */
   speak(lang: Lang): void {
     const address = new URL(this.window.location.href);
     address.searchParams.set("lang", lang);
     this.window.history.replaceState(null, "", address);
-    this.lang.value = lang;
+    this.#remember(lang);
   }
 
   #kept(): Theme {

@@ -39,6 +39,7 @@ function Cards({ served, about }: Knowing): JSX.Element {
         <LessonCard served={served} about={about} />
         {about.model !== null && <TextCard served={served} about={about} />}
         {about.tasks.length > 0 && <TrainCard served={served} about={about} />}
+        {about.missing.learn && <Card title={told("train", lang)}><p>{inOne(about.missing.learn, lang)}</p></Card>}
         {about.model !== null && <MeasureCard served={served} about={about} />}
         <CostCard served={served} />
       </div>

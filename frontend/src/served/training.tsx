@@ -33,7 +33,7 @@ function Plot({ curve: { path, high, first, last }, what, lang }: { curve: Curve
     <figure class="plot">
       <figcaption>{what} <b>{number(last[1])}</b></figcaption>
       <div class="plot-box">
-        <span class="quiet high" aria-hidden="true">{number(high)}</span>
+        <span class="quiet high" aria-hidden="true">{number(Number(high.toPrecision(4)))}</span>
         <span class="quiet low" aria-hidden="true">0</span>
         <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={told("curve_alt", lang, said)}>
           <path d={path} />

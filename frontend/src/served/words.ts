@@ -88,7 +88,7 @@ const WORDS = {
   train: ["Train", "학습시키기"],
   train_under: ["A small model learns a task before your eyes.", "작은 모델이 과제를 배우는 모습을 지켜봅니다."],
   task: ["Task", "과제"],
-  steps: ["Steps (or empty)", "단계 수 (비워도 됨)"],
+  steps: ["Steps (empty: the usual)", "단계 수 (비우면 보통 값)"],
   seed: ["Seed", "시드"],
   train_go: ["Train", "학습 시작"],
   measure: ["Measure heads", "헤드 측정하기"],
@@ -140,7 +140,7 @@ const WORDS = {
   table: ["Attention weights at step {step}", "{step}단계의 어텐션 가중치"],
   table_under: [
     "Layer {layer}, head {head}, on one sequence: each row is a query, each column a key.",
-    "시퀀스 하나에서 본 {layer}층 헤드 {head}의 어텐션 가중치입니다. 행은 쿼리, 열은 키입니다.",
+    "시퀀스 하나에서 본 {layer}층 {head}번 헤드의 어텐션 가중치입니다. 행은 쿼리, 열은 키입니다.",
   ],
   rows: ["Measured so far", "지금까지 잰 것"],
   layer_read: ["Layer {layer} of {of} has been read.", "{of}층 가운데 {layer}층을 읽었습니다."],

@@ -3,15 +3,17 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { number, shown } from "../explanation/words";
-import type { Lang } from "../engine/record";
+import { isolated } from "../isolated";
+import type { Lang, Source } from "../engine/record";
 import { toYaml } from "../engine/yaml";
 import type { Session, View } from "../state";
 import { THEMES, VIEWS } from "../state";
-import { FRAME, say } from "../words";
+import { COMMON, FRAME, say } from "../words";
 import { CompareView } from "./compare/compare";
 import { HeadsView } from "./heads/heads";
 import { MapView } from "./map/map";
 import { StageView } from "./stages/stages";
+import { Title } from "./title";
 
 const SHOWING: Record<View, (given: { session: Session }) => JSX.Element> = {
   stages: StageView,
@@ -57,7 +59,7 @@ export function App({ session }: { session: Session }): JSX.Element {
 /** What this page is called: as somebody named it, or both documents, in a language. */
 function named(session: Session, lang: Lang): string {
   const names = session.desks.map(({ document: { title, source } }) =>
-    shown(title?.[lang] || title?.en || source.details.sentence || source.name || say(FRAME, "title", lang)),
+    isolated(shown(title?.[lang] || title?.en || source.details.sentence || source.name || say(FRAME, "title", lang))),
   );
   return session.title?.[lang] ?? [...new Set(names)].join(" / ");
 }
@@ -66,8 +68,11 @@ function Header({ session, name }: { session: Session; name: string }): JSX.Elem
   const lang = session.choice.lang.value;
   return (
     <header class="top">
-      <h1>{name}</h1>
+      <Title name={name} lang={lang} />
       {session.isUnread.value && <p role="alert">{say(FRAME, "unread", lang)}</p>}
+      {[...new Set(session.desks.flatMap(({ document }) => doubts(document.source, lang)))].map((text) => (
+        <p key={text} class="doubt" role="note">{text}</p>
+      ))}
       <div class="tools">
         <Views session={session} />
         <Switches session={session} />
@@ -75,6 +80,13 @@ function Header({ session, name }: { session: Session; name: string }): JSX.Elem
       </div>
     </header>
   );
+}
+
+/** What a reader has to know before any number: that the model could not read the text, or some of its layers. */
+function doubts({ details: { unreadable, refused } }: Source, lang: Lang): string[] {
+  const first = Array.isArray(refused) && refused[0]; // a file may say anything
+  const lost = first && say(FRAME, "refused", lang, { n: refused!.length, module: first.module, why: first[lang] });
+  return [unreadable?.[lang], lost].filter((text) => typeof text === "string");
 }
 
 /** The views that this document has: editing needs x, two documents can be compared. */
@@ -102,7 +114,7 @@ function Switches({ session }: { session: Session }): JSX.Element {
   const names: Record<Lang, string> = { en: "English", ko: "한국어" };
   return (
     <>
-      <div class="choices" role="group" aria-label={say(FRAME, "language", lang.value)}>
+      <div class="choices" role="group" aria-label={say(COMMON, "language", lang.value)}>
         {(["ko", "en"] as const).map((one) => (
           <button key={one} type="button" lang={one} aria-pressed={lang.value === one} onClick={() => session.choose({ lang: one })}>
             {names[one]}
@@ -110,11 +122,11 @@ function Switches({ session }: { session: Session }): JSX.Element {
         ))}
       </div>
       <label class="theme">
-        <span>{say(FRAME, "theme", lang.value)}</span>
+        <span>{say(COMMON, "theme", lang.value)}</span>
         <select value={theme.value} onChange={(event) => session.choose({ theme: event.currentTarget.value as (typeof THEMES)[number] })}>
           {THEMES.map((one) => (
             <option key={one} value={one}>
-              {say(FRAME, one, lang.value)}
+              {say(COMMON, one, lang.value)}
             </option>
           ))}
         </select>
@@ -131,8 +143,8 @@ function Editing({ session }: { session: Session }): JSX.Element | null {
   const copy = (text: string, done: string): void => {
     const copied = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"));
     copied.then(
-      () => (told.value = { text: say(FRAME, done, lang), toCopy: null }),
-      () => (told.value = { text: say(FRAME, "not_copied", lang), toCopy: text }),
+      () => (told.value = { text: done, toCopy: null }),
+      () => (told.value = { text: say(COMMON, "not_copied", lang), toCopy: text }),
     );
   };
   return (
@@ -148,14 +160,14 @@ function Editing({ session }: { session: Session }): JSX.Element | null {
           <button type="button" aria-disabled={sheet === desk.original} onClick={() => desk.reset()}>
             {say(FRAME, "reset", lang)}
           </button>
-          <button type="button" onClick={() => copy(toYaml(sheet), "filed")}>
+          <button type="button" onClick={() => copy(toYaml(sheet), say(FRAME, "filed", lang))}>
             {say(FRAME, "file", lang)}
           </button>
         </>
       )}
       {session.hasAddress && (
-        <button type="button" onClick={() => copy(session.link()!, "linked")}>
-          {say(FRAME, "link", lang)}
+        <button type="button" onClick={() => copy(session.link()!, say(COMMON, "linked", lang))}>
+          {say(COMMON, "link", lang)}
         </button>
       )}
       <div role="status" class="told">

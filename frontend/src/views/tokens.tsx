@@ -29,7 +29,7 @@ interface Picker {
   readonly below?: (at: number) => string;
 }
 
-/** One tab stop; arrows, Home and End choose. */
+/** One tab stop; arrows, Home and End choose. What stands under a token is in its name for as long as it is seen. */
 export function TokenPicker({ tokens, chosen, label, choose, below }: Picker): JSX.Element {
   const strip = useRef<HTMLDivElement>(null);
   const go = (at: number): void => {
@@ -54,7 +54,7 @@ export function TokenPicker({ tokens, chosen, label, choose, below }: Picker): J
           type="button"
           role="radio"
           aria-checked={at === chosen}
-          aria-label={below ? `${nameOf(token)}, ${below(at)}` : nameOf(token)}
+          aria-label={below ? undefined : nameOf(token)}
           tabIndex={at === chosen ? 0 : -1}
           onClick={() => choose(at)}
         >

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..history import History
 from ..layer_numbers import layer_numbers, layer_place
 from ..picture.labels import labels, readable
-from ..tokens import position
+from ..tokens import position, token_name
 from ..trace import Reading, Token, Trace, layers_of, no_layer
 from ..words import LANGS, PIECES, fill, language
 from .facts import SECTIONS, Fact, facts_of, facts_of_layers
@@ -52,7 +52,7 @@ class Section:
 class Explanation:
     """What happened to one token: facts without language, and sentences made of them.
 
-    facts : in the order in which the formula reads;  token : the token explained
+    facts : in the order in which the formula reads;  token : the name of the token explained, of equal ones ``the#2``
     lang : the language of ``str()``;  meaning : dimension → language → words
     """
 
@@ -162,7 +162,7 @@ def explain(
     pair : the Reading of a sentence that differs in other words, to set beside this one
     layer : of a Reading, the only one that is told
     head : the only one that is told, or "all". None: all, or, of more than four, the one with the largest weight beyond the
-        first token, marks and neighbours, which the first sentence says
+        first token, special tokens and neighbours, which the first sentence says
 
     >>> import jumok
     >>> print(explain(jumok.attend(jumok.load("student")), "The").sections()[4].lines[-1][1])
@@ -189,7 +189,9 @@ def explain(
     at = first.index(default_token(first) if token is None else token)
     trace = readable(trace)
     facts = _numbered_as(trace, _told(trace, at, pair if isinstance(pair, Reading) else None, layer, head))
-    return Explanation(tuple(facts), layers_of(trace)[0].tokens[at].text, lang, first.source.details.get("meaning", {}))
+    return Explanation(
+        tuple(facts), token_name(layers_of(trace)[0].tokens, at), lang, first.source.details.get("meaning", {})
+    )
 
 
 def _numbered(trace: Trace | Reading) -> str:
@@ -238,7 +240,7 @@ def _alone(trace: Trace | Reading, at: int, layer: int, head: int, kind: str, da
 
 
 def _chosen(layers: Sequence[Trace], of: Sequence[int], at: int) -> tuple[int, int, str, dict[str, Any]]:
-    """The layer and head with the largest weight beyond the first token, marks and neighbours; the fact that says so."""
+    """The layer and head with the largest weight beyond the first token, special tokens and neighbours; the fact that says so."""
     best, data = 0.0, dict[str, Any]()
     found = (of[0], 0, "only.silent", data)
     marks = [key for key, label in enumerate(labels(layers[of[0]])) if label.special]
@@ -250,7 +252,7 @@ def _chosen(layers: Sequence[Trace], of: Sequence[int], at: int) -> tuple[int, i
         head, key = np.unravel_index(np.argmax(weights), weights.shape)
         weight = float(weights[head, key])
         if weight > best:
-            data = {"key": trace.read_tokens[int(key)].text, "weight": weight}
+            data = {"key": token_name(trace.read_tokens, int(key)), "weight": weight}
             best, found = weight, (layer, int(head), "only.chosen", data)
     return found
 
@@ -278,7 +280,7 @@ def why(trace: Trace, token: int | str | Token, lang: str = "en") -> Explanation
     """
     at = trace.index(token)
     facts = tuple(_why(trace, at, None))
-    return Explanation(facts, trace.tokens[at].text, language(lang), trace.source.details.get("meaning", {}))
+    return Explanation(facts, token_name(trace.tokens, at), language(lang), trace.source.details.get("meaning", {}))
 
 
 def _facts(trace: Trace, query: int, layer: int | None = None, head: int | None = None) -> tuple[Fact, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tokens import token_name, token_names
 from ..trace import Reading, Trace
 
 __all__ = [
@@ -85,8 +86,8 @@ class _Row:
         self.allowed, self.mixed, self.output = part.allowed[0], part.mixed[:, 0], part.output[0]
         self.q = trace.q[:, query]
         self.group = trace.n_heads // trace.n_kv_heads
-        self.token = trace.tokens[query].text
-        self.keys = [token.text for token in trace.read_tokens]
+        self.token = token_name(trace.tokens, query)
+        self.keys = token_names(trace.read_tokens)
         self.x = None if trace.x is None else trace.x[query]
         self.names = names_of(trace, "x")
         self.q_names, self.v_names = names_of(trace, "q"), names_of(trace, "v")
@@ -475,7 +476,7 @@ def facts_of_layers(reading: Reading, query: int, pair: Reading | None = None) -
     b = _rival(reading, pair, query, a, order)
     if b is None:
         return ()
-    token, first, second = reading.tokens[query].text, last.read_tokens[a].text, last.read_tokens[b].text
+    token, first, second = token_name(reading.tokens, query), *(token_name(last.read_tokens, at) for at in (a, b))
     ratios = [_ratio(trace, query, a, b) for trace in reading]
     data: dict[str, Any] = {"token": token, "a": first, "b": second}
     found = [Fact("layers", "limit.rule", {"token": token}), Fact("layers", "limit.first", data | {"ratio": ratios[0]})]
@@ -509,10 +510,10 @@ def _ratio(trace: Trace, query: int, a: int, b: int) -> float:
 
 
 def _other_ratio(pair: Reading, token: str, a: str, b: str) -> tuple[float, float] | None:
-    texts = [t.text for t in pair.tokens]
-    if texts.count(token) != 1 or texts.count(a) != 1 or texts.count(b) != 1:
+    names = token_names(pair.tokens)
+    if not {token, a, b} <= set(names):
         return None
-    at = [texts.index(text) for text in (token, a, b)]
+    at = [names.index(name) for name in (token, a, b)]
     return _ratio(pair[0], *at), _ratio(pair[-1], *at)
 
 
@@ -529,7 +530,7 @@ def _taken_in(reading: Reading, query: int) -> dict[str, Any] | None:
     weights[query] = 0
     key = int(np.argmax(weights))
     dims = [[name, a] for name, a in dims_of(weights[key] * first.v[0, key], names) if abs(a) >= 0.1]
-    return {"key": first.read_tokens[key].text, "dims": dims} if dims else None
+    return {"key": token_name(first.read_tokens, key), "dims": dims} if dims else None
 
 
 # small ------------------------------------------------------------------------------------------

@@ -52,16 +52,16 @@ PHRASES = {
         "이 층의 헤드 {n_heads:int}개 가운데 {head:int}번 헤드(0부터 셉니다)만 봅니다.",
     ),
     "only.chosen": (
-        "Of {n_heads:int} heads, head {head:int} of this layer alone: not counting the first token, marks and neighbours, it gives "
+        "Of {n_heads:int} heads, head {head:int} of this layer alone: not counting the first token, special tokens and neighbours, it gives "
         "a token the largest weight ({key}, {weight:n}). For another head: --layer and --head (in Python layer=, head=), for all: "
         '--all-heads (head="all").',
-        "헤드 {n_heads:int}개 가운데 이 층의 {head:int}번 헤드만 봅니다. 첫 토큰, 표지, 이웃을 빼고 가장 큰 가중치({key}, {weight:n})를 주는 "
+        "헤드 {n_heads:int}개 가운데 이 층의 {head:int}번 헤드만 봅니다. 첫 토큰, 특수 토큰, 이웃을 빼고 가장 큰 가중치({key}, {weight:n})를 주는 "
         '헤드입니다. 다른 헤드는 --layer와 --head(Python에서는 layer=, head=), 모두는 --all-heads(head="all")로 봅니다.',
     ),
     "only.silent": (
-        "Of {n_heads:int} heads, head {head:int} of this layer alone: not counting the first token, marks and neighbours, none of them "
+        "Of {n_heads:int} heads, head {head:int} of this layer alone: not counting the first token, special tokens and neighbours, none of them "
         'reads anything. For another head: --layer and --head (in Python layer=, head=), for all: --all-heads (head="all").',
-        "헤드 {n_heads:int}개 가운데 이 층의 {head:int}번 헤드만 봅니다. 첫 토큰, 표지, 이웃을 빼면 어느 헤드도 참고하는 토큰이 없습니다. 다른 "
+        "헤드 {n_heads:int}개 가운데 이 층의 {head:int}번 헤드만 봅니다. 첫 토큰, 특수 토큰, 이웃을 빼면 어느 헤드도 참고하는 토큰이 없습니다. 다른 "
         '헤드는 --layer와 --head(Python에서는 layer=, head=), 모두는 --all-heads(head="all")로 봅니다.',
     ),
     "head": (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tokens import Token, token_index
+from ..tokens import Token, token_index, token_name, token_names
 from ..trace import Trace
 from ..variants.linear import is_causal
 from ..variants.steps import FlashSteps, Fold, LinearStep, few_tiles, flash_steps, linear_steps
@@ -151,7 +151,7 @@ def explain_flash(
     query = token_index(trace.tokens, token)
     tile = few_tiles(trace.n_keys) if tile is None else tile
     steps = flash_steps(trace.q, trace.k, trace.v, trace.rule, query=query, head=head, tile=tile)
-    return VariantExplanation(tuple(_of_flash(trace, steps, tile)), trace.tokens[query].text, lang, layer)
+    return VariantExplanation(tuple(_of_flash(trace, steps, tile)), token_name(trace.tokens, query), lang, layer)
 
 
 def explain_linear(
@@ -168,7 +168,7 @@ def explain_linear(
     rule = replace(trace.rule, scale=None)  # elu + 1 is no approximation of softmax: it has no use for a scale
     steps = linear_steps(trace.q, trace.k, trace.v, rule, head=head)
     told = steps if query is None else steps[query : query + 1]
-    name = "" if query is None else trace.tokens[query].text
+    name = "" if query is None else token_name(trace.tokens, query)
     return VariantExplanation(tuple(_of_linear(trace, told, head)), name, lang, layer)
 
 
@@ -185,7 +185,7 @@ def _sentence(fact: Fact, lang: str) -> str:
 
 
 def _of_flash(trace: Trace, steps: FlashSteps, tile: int) -> Iterator[Fact]:
-    names, read = _texts(trace.tokens), _texts(trace.read_tokens)
+    names, read = token_names(trace.tokens), token_names(trace.read_tokens)
     token, n = names[steps.query], len(read)
     about = {"token": token, "n": n, "tile": min(tile, n), "head": steps.head}
     yield Fact("flash", "flash.about", about, steps.head)
@@ -209,10 +209,6 @@ def _keys(read: Sequence[str], keys: range) -> dict[str, Any]:
     return {"n_keys": len(keys), "first": read[keys[0]], "last": read[keys[-1]]}
 
 
-def _texts(tokens: Sequence[Token]) -> list[str]:
-    return [token.text for token in tokens]
-
-
 def _kind(fold: Fold) -> str:
     if not fold.read:
         return "nothing"
@@ -229,7 +225,7 @@ def _numbers(fold: Fold) -> dict[str, Any]:
 
 
 def _of_linear(trace: Trace, steps: Sequence[LinearStep], head: int) -> Iterator[Fact]:
-    names = _texts(trace.tokens)
+    names = token_names(trace.tokens)
     yield Fact("linear", "linear.about", {"features": len(steps[0].keys), "d": len(steps[0].mixed)}, head)
     n_read = _n_read(trace)
     kind, numbers = ("linear.all", {"n": n_read}) if n_read > 1 else ("linear.step", {})

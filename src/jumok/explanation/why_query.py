@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tokens import token_names
 from ..trace import Floats, Trace
 from .facts import MOST_KEYS, MOST_TERMS, Fact, dims_of, names_of, terms_of
 
@@ -91,7 +92,8 @@ class _Wish:
         self.trace, self.query, self.head, self.layer = trace, query, head, layer
         part = trace.steps.part([head], [query])
         self.at = np.flatnonzero(part.allowed[0])
-        self.keys: list[str] = [token.text for token in trace.read_tokens]
+        self.keys = token_names(trace.read_tokens)
+        self.token = token_names(trace.tokens)[query]
         self.wanted = wanted
         self.scores, self.weights = part.scores[0, 0], part.weights[0, 0]
         self.k = trace.k[head // (trace.n_heads // trace.n_kv_heads)]
@@ -114,8 +116,7 @@ class _Wish:
         )
 
     def fact(self, kind: str, **data: Any) -> Fact:
-        token = self.trace.tokens[self.query].text
-        return Fact("why", kind, {"token": token} | data, self.head, self.layer)
+        return Fact("why", kind, {"token": self.token} | data, self.head, self.layer)
 
     def named(self, numbers: Any) -> list[list[Any]]:
         """[key, number] for each allowed key."""

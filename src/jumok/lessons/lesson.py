@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,12 +18,13 @@ from .claims import Claim, filled, placed
 from .expressions import Place, parsed
 from .functions import Attend, functions, tokens_of
 from .markdown import escaped
+from .typed import typed_number
 from .written import Written
 
 if TYPE_CHECKING:
     from .sitting import Sitting
 
-__all__ = ["Answered", "Asked", "Lesson", "Makers"]
+__all__ = ["Answered", "Asked", "Lesson", "Makers", "chosen"]
 
 
 @dataclass(frozen=True)
@@ -257,7 +259,7 @@ class Lesson:
         """
         block = asked.block
         if isinstance(block, Predict):
-            return Answered(_chosen(asked, given) == asked.answer, self.told(asked))
+            return Answered(chosen(asked, given) == asked.answer, self.told(asked))
         if isinstance(block, Question):
             return self._answered_question(block, asked, given)
         if isinstance(block, Try):
@@ -270,7 +272,7 @@ class Lesson:
         raise InputError(en=f"{block.id} asks nothing.", ko=f"{block.id}은(는) 묻는 항목이 아닙니다.")
 
     def _answered_question(self, block: Question, asked: Asked, given: Any) -> Answered:
-        given = _given(given, is_text=isinstance(asked.answer, str))
+        given = _given(given, asked.answer)
         if block.is_near(asked.answer, given):
             return Answered(True, self.told(asked))
         for slip, said in block.mistakes:
@@ -297,6 +299,7 @@ class Lesson:
         return bool(block.goal.value({}, functions(block.example, attend)))
 
 
+NOTHING = 1e-9  # what rounding leaves of a whole number
 APART = "()"  # how a number asks for brackets where it is below zero
 
 
@@ -305,14 +308,17 @@ def _said(value: Any) -> str:
     return escaped(value) if isinstance(value, str) else number(value).replace("-", "−")
 
 
-def _chosen(asked: Asked, given: Any) -> Any:
+def chosen(asked: Asked, given: Any) -> Any:
     """The choice that is meant: by its number from 1, or by its text."""
     text = str(given).strip()
-    if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= len(asked.choices):
-        return asked.choices[int(text) - 1]
     for choice in asked.choices:
-        if choice.casefold() == text.casefold():
+        if choice.casefold() == text.casefold() and not text.isdigit():
             return choice
+    at = typed_number(text, is_whole=True)
+    if at is not None and at in range(1, len(asked.choices) + 1):
+        return asked.choices[int(at) - 1]
+    if text in asked.choices:
+        return text
     some = ", ".join(asked.choices)
     raise InputError(
         en=f"one of these is expected: {some}; or its number.",
@@ -320,17 +326,20 @@ def _chosen(asked: Asked, given: Any) -> Any:
     )
 
 
-def _given(given: Any, is_text: bool) -> Any:
-    """A number (also 1/3, 55%, with a comma) or a text, from what somebody typed."""
-    if is_text or not isinstance(given, str):
-        return str(given).strip() if is_text else given
-    text = given.strip().replace("−", "-").replace(" ", "")
-    share = text.endswith("%")
-    top, _, bottom = text.rstrip("%").replace(",", "").partition("/")
-    try:
-        value = float(top) / float(bottom or 1) / (100 if share else 1)
-    except (ValueError, ZeroDivisionError):
+def _given(given: Any, answer: Any) -> Any:
+    """A number (also 1/3, 55%, with a comma or its unit, in words) or a text, from what somebody typed."""
+    if isinstance(answer, str):
+        return unicodedata.normalize("NFC", str(given)).strip()
+    if not isinstance(given, str):
+        return given
+    number = typed_number(given, is_whole=_is_whole(answer))
+    if number is None:
         raise InputError(
-            en=f"a number is expected, got {given!r}.", ko=f"숫자가 필요한데 {given!r}이(가) 왔습니다."
-        ) from None
-    return value
+            en=f"a number is expected, got {given!r}. Write one number: 9, 0.5, 1/3 or 55%.",
+            ko=f"숫자가 필요한데 {given!r}이(가) 왔습니다. 9, 0.5, 1/3, 55%처럼 하나만 쓰십시오.",
+        )
+    return number
+
+
+def _is_whole(answer: Any) -> bool:
+    return bool(abs(answer - round(answer)) < NOTHING)

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from ..errors import UnknownName
 from ..tokens import unknown_name
 from .lesson import Lesson, Makers
 from .written import Written, read, written
@@ -41,10 +42,15 @@ def lesson(which: int | str | os.PathLike[str], makers: Makers, lang: str = "en"
     if text.endswith(".md"):
         own = read(text)
         return Lesson({own.lang: own}, makers, own.lang)
-    number = int(text) if re.fullmatch(r"\d{1,3}", text, re.ASCII) else None
+    number = int(text) if re.fullmatch(r"-?\d{1,9}", text, re.ASCII) else None
     found = next((at for at, name in known.items() if at == number or name == text), None)
+    if found is None and number is not None:
+        raise UnknownName(
+            en=f"lessons are numbered 1 to {len(known)}, got {text}. `jumok lesson` lists them.",
+            ko=f"레슨 번호는 1부터 {len(known)}까지인데 {text}이(가) 왔습니다. `jumok lesson`으로 목록을 볼 수 있습니다.",
+        )
     if found is None:
-        raise unknown_name("lesson", "레슨", text, [*known.values(), *map(str, known)])
+        raise unknown_name("lesson", "레슨", text, known.values())
     return Lesson({one: _packaged(f"{found:02}-{known[found]}.{one}.md") for one in ("en", "ko")}, makers, lang)
 
 

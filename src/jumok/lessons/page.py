@@ -10,7 +10,7 @@ from ..errors import OutputError, system_reason
 from ..picture import page
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS, shown
-from . import packaged
+from . import packaged, typed
 from .goals import GOALS, covering
 from .lesson import Lesson
 from .tree import elements, examples, measured
@@ -68,6 +68,7 @@ def carried(lesson: Lesson) -> dict[str, Any]:
         "minutes": lesson.minutes,
         "elements": {lang: elements(lesson.speaking(lang), documents) for lang in lesson.versions},
         "measured": measured(lesson),
+        "typed": typed.plain(),
         "goals": _goals(lesson),
     }
     return {"extension": _extension(), "lesson": plain}

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import OutputError
 from .blocks import Predict, Try
-from .lesson import Asked, Lesson
+from .lesson import Asked, Lesson, chosen
 from .phrases import say
 from .plain import answer_of, change_of
 from .progress import Progress
@@ -69,7 +69,7 @@ class Sitting:
             head = say(
                 "guessed_right" if found.is_right else "guessed",
                 self._lesson.lang,
-                given=given,
+                given=chosen(asked, given),
                 answer=answer_of(asked),
             )
         else:

@@ -21,7 +21,7 @@ from ..trace import Reading, Trace, layers_of
 from .blocks import Block, Exercise, Predict, Question, Show, Try
 from .functions import tokens_of
 from .goals import Ticked
-from .lesson import Asked, Lesson
+from .lesson import Asked, Lesson, chosen
 from .markdown import Fence, Heading, Items, Paragraph, Piece, Quote, Table, seen, spans
 from .phrases import say
 from .plain import answer_of, change_of
@@ -258,7 +258,7 @@ class Reader:
                 return False
             found = self.lesson.answered(asked, line)
             said = answer_of(asked)
-            given = asked.choices[int(line) - 1] if line.isdigit() else line
+            given = chosen(asked, line)
             word = "guessed_right" if found.is_right else "guessed"
             self.screen.say(say(word, self.lang, answer=said, given=given), "bold")
             self._print(self._styled(found.text))

@@ -23,7 +23,7 @@ from ..errors import InputError, TooLargeError
 from ..layer_numbers import layer_numbers, layer_place
 from ..tokens import Token, position
 from ..trace import MOST_BYTES, Reading, Trace, layers_of
-from ..words import language, with_particle
+from ..words import counted, language, with_particle
 from .alignment import common
 from .comparison_words import sentences
 from .noise import NoiseFloor, noise_floor
@@ -166,7 +166,7 @@ class Comparison:
         return self.text()
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.pairs)} matched tokens, {len(self.heads)} heads, {self.n_layers} layers)"
+        return f"Comparison({counted(len(self.pairs), 'matched token')}, {counted(len(self.heads), 'head')}, {counted(self.n_layers, 'layer')})"
 
     def pairing(self) -> dict[str, Any]:
         """What a page needs beside the two records, as plain JSON: which token stands for which, and the heads."""
@@ -281,7 +281,7 @@ def _given(pairs: Any, a: Trace, b: Trace) -> tuple[Pair, ...]:
     except (TypeError, ValueError):
         raise InputError(
             en=f"pairs expects pairs of tokens such as [(0, 0), ('cat', 'dog')], got {pairs!r}.",
-            ko=f"pairs에는 [(0, 0), ('cat', 'dog')]처럼 토큰 쌍의 목록이 필요한데 {with_particle(repr(pairs), '이/가')} 왔습니다.",
+            ko=f"pairs에는 [(0, 0), ('고양이', '개')]처럼 토큰 쌍의 목록이 필요한데 {with_particle(repr(pairs), '이/가')} 왔습니다.",
         ) from None
     found = [(a.index(one), b.index(other)) for one, other in listed]
     for side in (0, 1):

@@ -9,7 +9,7 @@ from ..errors import OverflowRefused
 from .axes import Array
 from .library import array_namespace
 
-__all__ = ["added", "bound", "ceiling", "fits", "known", "largest", "matmul", "refuse_beyond"]
+__all__ = ["added", "ceiling", "fit", "fits", "known", "largest", "matmul", "refuse_beyond"]
 
 
 def ceiling(array: Array) -> float:
@@ -39,16 +39,14 @@ def largest(array: Array) -> float | None:
     return None if low is None or high is None else max(high, -low)
 
 
-def bound(a: Array, b: Array) -> float | None:
-    """No entry of ``a @ b`` is larger than this (Hölder: width · max|a| · max|b|)."""
-    size_a, size_b = largest(a), largest(b)
-    return None if size_a is None or size_b is None else size_a * size_b * a.shape[-1]
+def fits(a: Array, b: Array) -> bool:
+    """True where it is sure that ``a @ b`` stays under the ceiling."""
+    return fit(largest(a), largest(b), a.shape[-1], a)
 
 
-def fits(a: Array, b: Array, factor: float = 1.0) -> bool:
-    """True where it is sure that ``a @ b``, times a factor, stays under the ceiling."""
-    size = bound(a, b)
-    return size is None or size * max(1.0, factor) <= ceiling(a)
+def fit(size_a: float | None, size_b: float | None, width: int, a: Array) -> bool:
+    """The same from the largest sizes of a and b (Hölder: no entry is larger than width · max|a| · max|b|)."""
+    return size_a is None or size_b is None or size_a * size_b * width <= ceiling(a)
 
 
 def matmul(a: Array, b: Array, what: str = "product", sure: bool = False) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,11 +13,11 @@ from ..measurement.first_look import PLACES, Arrow, HeadLook, arrows, head_looks
 from ..measurement.noise import HeadShift, NeutralEdit
 from ..tokens import Token, token_name
 from ..trace import Reading
-from ..words import LANGS, counted, number, percent, quoted
+from ..words import LANGS, counted, isolated, number, percent, quoted
 from .labels import labels, names, names_of_keys
 from .terminal import Screen, mask_name
 
-__all__ = ["captured", "shifted", "strongest", "unreadable", "words"]
+__all__ = ["captured", "shifted", "strongest", "words"]
 
 N_HEADS, N_ARROWS, N_SHIFTS, N_KEYS = 3, 10, 6, 3
 MOST_TOKENS = 60
@@ -46,15 +45,6 @@ WORDS = {
     "stacks": (
         "This is the reading {name!r}. Others (layers × tokens), each with --reading NAME: {names}",
         "이것은 {name!r} 기록입니다. 다른 기록(층 × 토큰)은 --reading 이름: {names}",
-    ),
-    "unknown": (
-        "This model cannot read this text: {share} of its tokens stand for text that its vocabulary does not know ([UNK]). "
-        "What follows is about them, not about your sentence.",
-        "이 모델은 이 글을 읽지 못합니다. 토큰의 {share}가 어휘에 없는 글([UNK])입니다. 아래는 글이 아니라 이 토큰들에 대한 것입니다.",
-    ),
-    "jamo": (
-        "This model has no Hangul syllables: it reads your sentence as single jamo.",
-        "이 모델의 어휘에는 한글 음절이 없어서 글을 자모 하나하나로 읽습니다.",
     ),
     "instead": (
         "A multilingual encoder (such as multilingual-e5-small) or a decoder that reads bytes (such as SmolLM2) can: "
@@ -85,8 +75,8 @@ WORDS = {
     "previous": ("the one before", "바로 앞 토큰"),
     "next": ("the one after", "바로 다음 토큰"),
     "arrows": (
-        "Strongest arrows, without the first token, marks and neighbours",
-        "가장 강한 화살표 (첫 토큰, 표지, 이웃은 빼고)",
+        "Strongest arrows, without the first token, special tokens and neighbours",
+        "가장 강한 화살표 (첫 토큰, 특수 토큰, 이웃은 빼고)",
     ),
     "arrows_of": (
         "Strongest arrows of L{layer}H{head}, without the first token",
@@ -94,7 +84,6 @@ WORDS = {
     ),
     "no_arrow": ("There is none.", "없습니다."),
     "cut": ("What the model does without it", "끊었을 때 달라지는 것"),
-    "cut_weight": ("the weight {weight}: {query} → {key}", "가중치 {weight}: {query} → {key}"),
     "shifts": ("Heads that changed most", "가장 많이 달라진 헤드"),
     "shifts_of": ("Heads whose row of {token} changed most", "{token}의 행이 가장 많이 달라진 헤드"),
     "same": (
@@ -135,27 +124,15 @@ def words(name: str, lang: str, /, **data: Any) -> str:
     return WORDS[name][LANGS.index(lang)].format(**data)
 
 
-def unreadable(record: Reading, unknown: float) -> str | None:
-    """Why a model cannot read a text: "unknown" or "jamo"; None where it can.
-
-    unknown : the share of tokens that its vocabulary does not know
-    """
-    if unknown > 0:
-        return "unknown"
-    jamo = any("\u1100" <= letter <= "\u11ff" for token in record.tokens for letter in token.text)
-    said = unicodedata.normalize("NFC", str(record.source.details.get("sentence", "")))
-    return "jamo" if jamo and any("가" <= letter <= "힣" for letter in said) else None
-
-
 def captured(screen: Screen, reading: Any, layer: int | None = None, head: int | None = None) -> None:
     """What was read: the model, how far it can be trusted, its tokens, where its heads look.
 
     reading : what ``capture`` gave;  layer, head : whose arrows; None for the strongest of all
     """
     lang = screen.lang
-    reason = unreadable(reading, reading.unknown)
-    if reason is not None:
-        screen.say(f"! {words(reason, lang, share=percent(reading.unknown))}", "bold")
+    unreadable = reading.source.details.get("unreadable")
+    if unreadable is not None:
+        screen.say(f"! {unreadable[lang]}", "bold")
         screen.say(words("instead", lang))
         screen.say()
     _what(screen, reading)
@@ -248,13 +225,15 @@ def _arrows(screen: Screen, reading: Any, layer: int | None, head: int | None) -
                 (names_of_keys(reading[layer_place(reading, arrow.layer)], named), arrow.key),
             )
         )
-        screen.entries([(True, f"L{arrow.layer}H{arrow.head}  {query} → {key}  {number(arrow.weight)}")])
+        screen.entries(
+            [(True, f"L{arrow.layer}H{arrow.head}  {isolated(query)} → {isolated(key)}  {number(arrow.weight)}")]
+        )
     if not found:
         screen.say(words("no_arrow", lang))
 
 
 def strongest(reading: Reading, n: int) -> Sequence[Arrow]:
-    """The n largest weights between words: without the first token, marks and neighbours; of a long text of some rows."""
+    """The n largest weights between words: without the first token, special tokens and neighbours; of a long text of some rows."""
     marks = [at for at, label in enumerate(labels(reading)) if label.special]
     return arrows(reading, n, apart={0, *marks}, near=False, queries=some_queries(reading))
 
@@ -316,11 +295,11 @@ def _changes(found: Comparison, one: HeadShift, token: int | None, said: tuple[l
         pair = next(pair for pair in found.pairs if pair[0] == token)
     rows = [trace.rows("weights", queries=[at], heads=[one.head])[0, 0] for trace, at in zip(traces, pair, strict=True)]
     keys = sorted(found.key_pairs(one.layer), key=lambda keys: -abs(rows[0][keys[0]] - rows[1][keys[1]]))[:N_KEYS]
-    before = "" if token is not None else f"{said[0][pair[0]]}: "
+    before = "" if token is not None else f"{isolated(said[0][pair[0]])}: "
     return before + ", ".join(
         f"{_both(said[0][i], said[1][j])} {number(float(rows[0][i]))} → {number(float(rows[1][j]))}" for i, j in keys
     )
 
 
 def _both(first: str, second: str) -> str:
-    return first if first == second else f"{first}/{second}"
+    return isolated(first) if first == second else f"{isolated(first)}/{isolated(second)}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..measurement.comparison import Comparison, HeadChange, TokenChange
-from ..words import LANGS, number, percent
+from ..words import LANGS, isolated, number, percent
 from .captions import token_names
 from .plain import escaped, refuse_beyond
 
@@ -36,7 +36,7 @@ def _head_row(comparison: Comparison, head: HeadChange) -> list[str]:
         _, b = comparison.layer(head.layer)
         sign = "+" if head.largest > 0 else "-"
         names, keys = token_names(b), token_names(b, read=True)
-        largest = f"{names[head.query[1]]} → {keys[head.key[1]]} {sign}{number(abs(head.largest))}"
+        largest = f"{isolated(names[head.query[1]])} → {isolated(keys[head.key[1]])} {sign}{number(abs(head.largest))}"
     place = [str(comparison.layer_numbers[head.layer]), str(head.head), _maybe(head.distance)]
     return [*place, largest, *(percent(share) for share in head.unmatched)]
 
@@ -48,7 +48,7 @@ def token_rows(comparison: Comparison, most: int | None = None) -> list[list[str
 
 def _token_row(comparison: Comparison, token: TokenChange) -> list[str]:
     a, b = (token_names(one)[at] for one, at in zip(comparison.layer(token.layer), token.pair, strict=True))
-    name = a if a == b else f"{a} → {b}"
+    name = a if a == b else f"{isolated(a)} → {isolated(b)}"
     return [
         str(comparison.layer_numbers[token.layer]),
         name,

@@ -32,7 +32,7 @@ def opening(
 ) -> Choice:
     """Where a page of one record or of two opens: what was told, and the rest as it follows from that.
 
-    comparison : as ``Comparison.pairing`` gives it; then it opens at what changed most
+    comparison : as ``Comparison.pairing`` gives it; then it opens at what changed most, else at a token that both have
 
     Errors: ``InputError`` where what was told is not there.
     """
@@ -42,11 +42,17 @@ def opening(
     start = {"document": 0, "layer": 0, "head": 0, "query": 0, "key": 0, "stage": "weights", **_after_training(records)}
     choice = changed(records, start | {name: most[name] for name in ("layer", "head") if name in most}, told)
     at = choice["document"]
-    query = most["query"][at] if most else _asking(records, choice)
+    query = most["query"][at] if most else _matched(comparison, at, _asking(records, choice))
     choice |= {} if "query" in told else {"query": query}
     if "key" not in told:
         choice["key"] = most["key"][at] if most and choice["query"] == query else _read_most(records, choice)
     return choice
+
+
+def _matched(comparison: Mapping[str, Any] | None, document: int, query: int) -> int:
+    """A token of one of two records, or where it has no match the first that has one: there is something to compare."""
+    matched = [pair[document] for pair in (comparison or {}).get("pairs", ())]
+    return query if not matched or query in matched else int(matched[0])
 
 
 def changed(records: Records, choice: Choice, given: Mapping[str, Any]) -> Choice:

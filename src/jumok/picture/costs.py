@@ -20,7 +20,7 @@ from ..variants.cost import Cost, CostRow, Growth
 from ..variants.cost_heads import WindowHeads
 from ..variants.cost_words import amount, duration, notes, size, token_count
 from ..words import LANGS, number
-from .layout import Panel, apart, paragraph, stacked
+from .layout import BOLD, Panel, apart, paragraph, stacked
 from .svg import Node, Text, document, line, path, width_of
 from .theme import THEMES, Theme, css
 
@@ -40,10 +40,11 @@ __all__ = [
 ]
 
 WIDTH, HEIGHT = 400.0, 280.0  # of a chart's own field
+SLIM = 204.0  # the same for a phone, which shows the whole picture without making its words smaller
 LEFT, RIGHT = 62.0, 92.0  # room for the numbers on its left and the names on its right
 SIZE = 11.0
 MARK = 2.6  # of a point
-MANY_TICKS = 8
+TICK = 50.0  # room across for one
 
 COLOURS = {  # of each idea, on light and on dark paper; the names stand beside the lines too
     "full": ("#1a1c1f", "#e9ecef"),
@@ -121,8 +122,8 @@ class _Chart:
     said: Callable[[float], str]
 
 
-def picture(cost: Cost, lang: str, theme: Theme) -> tuple[Panel, list[str]]:
-    """Time and memory beside each other, and the picture in words."""
+def picture(cost: Cost, lang: str, theme: Theme, width: float = WIDTH) -> tuple[Panel, list[str]]:
+    """Time and memory one above the other, and the picture in words. width : of a chart's own field"""
     charts = [
         _Chart(_word("time", lang), lambda row: row.time_s, lambda row: row.is_measured, lambda s: _tick(s, lang)),
         _Chart(
@@ -130,7 +131,7 @@ def picture(cost: Cost, lang: str, theme: Theme) -> tuple[Panel, list[str]]:
             lambda row: row.is_measured and bool(row.peak_bytes), size,
         ),
     ]  # fmt: skip
-    drawn = [_drawn(cost, chart, lang, theme) for chart in charts if any(chart.value(row) for row in cost.rows)]
+    drawn = [_drawn(cost, chart, lang, theme, width) for chart in charts if any(chart.value(row) for row in cost.rows)]
     whole = stacked(drawn, 18)  # a page and a phone are narrower than two charts
     return stacked([whole, paragraph(_word("legend", lang), whole.width, theme)], 10), cost.text(lang).splitlines()
 
@@ -143,29 +144,30 @@ class _Field:
     high_n: float
     low: float
     high: float
+    width: float
 
     def x(self, n: float) -> float:
-        return LEFT + WIDTH * (math.log2(n) - self.low_n) / (self.high_n - self.low_n)
+        return LEFT + self.width * (math.log2(n) - self.low_n) / (self.high_n - self.low_n)
 
     def y(self, value: float) -> float:
         share = (math.log10(value) - self.low) / (self.high - self.low)
         return round(SIZE + 12 + HEIGHT * (1 - share), 1)
 
 
-def _field(cost: Cost, values: Sequence[float]) -> _Field:
+def _field(cost: Cost, values: Sequence[float], width: float) -> _Field:
     low_n, high_n = math.log2(cost.n[0]), math.log2(cost.n[-1])
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     pad = 0.5 if low_n == high_n else 0.0
-    return _Field(low_n - pad, high_n + pad, low, max(high, low + 1))
+    return _Field(low_n - pad, high_n + pad, low, max(high, low + 1), width)
 
 
-def _drawn(cost: Cost, chart: _Chart, lang: str, theme: Theme) -> Panel:
+def _drawn(cost: Cost, chart: _Chart, lang: str, theme: Theme, width: float) -> Panel:
     values = [value for row in cost.rows if (value := chart.value(row))]
-    field = _field(cost, values)
+    field = _field(cost, values, width)
     nodes: list[Any] = [Text(chart.title, LEFT, SIZE + 1, SIZE, css(theme.ink), bold=True)]
     for power in range(int(field.low), int(field.high) + 1):
         y = field.y(10.0**power)
-        nodes.append(line(LEFT, y, LEFT + WIDTH, y, css(theme.line)))
+        nodes.append(line(LEFT, y, LEFT + width, y, css(theme.line)))
         nodes.append(Text(chart.said(10.0**power), LEFT - 6, y + 4, SIZE, css(theme.dim), "end"))
     nodes += _axis(cost, field, lang, theme)
     ends = []
@@ -179,8 +181,8 @@ def _drawn(cost: Cost, chart: _Chart, lang: str, theme: Theme) -> Panel:
             colour = _colour(name, theme)
             nodes += _line(points, colour, theme)
             ends.append((points[-1][1], name, colour))
-    nodes += _names(ends)
-    return Panel(LEFT + WIDTH + RIGHT, SIZE + 12 + HEIGHT + 2 * SIZE + 14, tuple(nodes))
+    nodes += _names(ends, LEFT + width + 8)
+    return Panel(LEFT + width + RIGHT, SIZE + 12 + HEIGHT + 2 * SIZE + 14, tuple(nodes))
 
 
 def _line(points: Sequence[tuple[float, float, bool]], colour: str, theme: Theme) -> Iterator[Node]:
@@ -193,22 +195,22 @@ def _line(points: Sequence[tuple[float, float, bool]], colour: str, theme: Theme
         yield Node("circle", {"cx": x, "cy": y, "r": MARK, "fill": fill, "stroke": colour, "stroke-width": 1.4})
 
 
-def _names(ends: Sequence[tuple[float, str, str]]) -> Iterator[Text]:
+def _names(ends: Sequence[tuple[float, str, str]], left: float) -> Iterator[Text]:
     """The names at the ends of their lines, none over another, none under the field."""
     placed = apart([y for y, *_ in sorted(ends)], SIZE * 1.25, SIZE + 12 + HEIGHT)
     for y, (_, name, colour) in zip(placed, sorted(ends), strict=True):
-        fitted = min(SIZE, SIZE * (RIGHT - 8) / width_of(name, SIZE))
-        yield Text(name, LEFT + WIDTH + 8, round(y + 4, 1), fitted, colour, bold=True)
+        fitted = min(SIZE, SIZE * (RIGHT - 8) / width_of(name, SIZE * BOLD))
+        yield Text(name, left, round(y + 4, 1), fitted, colour, bold=True)
 
 
 def _axis(cost: Cost, field: _Field, lang: str, theme: Theme) -> Iterator[Any]:
     bottom = SIZE + 12 + HEIGHT
-    every = -(-len(cost.n) // MANY_TICKS)
+    every = math.ceil(len(cost.n) * TICK / field.width)
     for at, n in enumerate(cost.n):
         if at % every == 0:
             yield line(field.x(n), bottom, field.x(n), bottom + 4, css(theme.dim))
             yield Text(_short(n), field.x(n), bottom + SIZE + 7, SIZE, css(theme.dim), "middle")
-    yield Text(_word("tokens", lang), LEFT + WIDTH, bottom + 2 * SIZE + 11, SIZE, css(theme.dim), "end")
+    yield Text(_word("tokens", lang), LEFT + field.width, bottom + 2 * SIZE + 11, SIZE, css(theme.dim), "end")
 
 
 def _tick(seconds: float, lang: str) -> str:
@@ -398,10 +400,16 @@ body { font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', 'Apple SD Gothic Ne
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; white-space: nowrap; padding: .2rem .7rem; border-bottom: 1px solid color-mix(in srgb, CanvasText 22%, Canvas); }
 th:first-child, td:first-child { text-align: left; }
-.wide { overflow-x: auto; }
-figure { margin: 1rem 0; overflow-x: auto; }
-figure svg { width: 100%; min-width: 30rem; height: auto; }
-.dark { display: none; }
+/* what is wider than the page scrolls; a shadow at an edge tells that more lies there */
+.wide { overflow-x: auto; --edge: color-mix(in srgb, CanvasText 28%, transparent); background:
+  linear-gradient(90deg, var(--paper, Canvas) 50%, transparent) 0 0 / 2.4rem 100% no-repeat local,
+  linear-gradient(270deg, var(--paper, Canvas) 50%, transparent) 100% 0 / 2.4rem 100% no-repeat local,
+  linear-gradient(90deg, var(--edge), transparent) 0 0 / .8rem 100% no-repeat scroll,
+  linear-gradient(270deg, var(--edge), transparent) 100% 0 / .8rem 100% no-repeat scroll; }
+figure { margin: 1rem 0; }
+figure svg { display: block; width: 100%; height: auto; }
+.dark, .slim { display: none; }
+@media (max-width: 40rem) { .slim { display: block; } .broad { display: none; } }
 @media (prefers-color-scheme: dark) { .dark { display: block; } .light { display: none; } }
 main { display: none; }
 .say { margin-right: 1rem; cursor: pointer; }
@@ -440,8 +448,14 @@ def parts(cost: Cost, lang: str = "en") -> tuple[str, str]:
     return f"<style>{STYLE}{shown}\n</style>\n", f"{radios}{mains}"
 
 
-def _svg(cost: Cost, lang: str, theme: str) -> str:
-    panel, told = picture(cost, lang, THEMES[theme])
+def _figure(cost: Cost, lang: str, theme: str) -> str:
+    """As a page shows it, and as a phone does."""
+    broad, slim = (_svg(cost, lang, theme, width) for width in (WIDTH, SLIM))
+    return f'<figure class="{theme}"><div class="broad">{broad}</div><div class="slim">{slim}</div></figure>'
+
+
+def _svg(cost: Cost, lang: str, theme: str, width: float) -> str:
+    panel, told = picture(cost, lang, THEMES[theme], width)
     title = title_of(cost, lang)[0]
     return document(panel.width, panel.height, panel.nodes, title=title, desc=" ".join(told), lang=lang)
 
@@ -449,7 +463,7 @@ def _svg(cost: Cost, lang: str, theme: str) -> str:
 def _main(cost: Cost, lang: str) -> str:
     title, under = title_of(cost, lang)
     parts = [f"<h1>{escape(title)}</h1>", f"<p>{escape(under)}</p>"]
-    parts += [f'<figure class="{theme}" tabindex="0">{_svg(cost, lang, theme)}</figure>' for theme in ("light", "dark")]
+    parts += [_figure(cost, lang, theme) for theme in ("light", "dark")]
     parts += [f"<p>{escape(sentence)}</p>" for sentence in notes(cost, lang)]
     for table in tables(cost, lang):
         head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..measurement.comparison import Comparison, HeadChange
 from ..trace import Trace
-from ..words import number, percent
+from ..words import isolated, number, percent
 from .captions import brief, say, title_of, token_names
 from .grids import Grid
 from .heat import MOST_TOKENS, WEIGHTS, WITH_NUMBERS, Cells, cells_of, cells_panel, legend, one_grid, signed
@@ -78,7 +78,7 @@ def _floor(comparison: Comparison) -> float:
 
 
 def _paired(a: list[str], b: list[str], pairs: Any) -> list[str]:
-    return [a[i] if a[i] == b[j] else f"{a[i]} → {b[j]}" for i, j in pairs]
+    return [a[i] if a[i] == b[j] else f"{isolated(a[i])} → {isolated(b[j])}" for i, j in pairs]
 
 
 def _notes(comparison: Comparison, found: HeadChange, lang: str) -> list[str]:
@@ -97,4 +97,7 @@ def _told(comparison: Comparison, found: HeadChange, lang: str) -> list[str]:
         return [comparison.text(lang)]
     _, b = comparison.layer(found.layer)
     query, key = brief(token_names(b)[found.query[1]]), brief(token_names(b, read=True)[found.key[1]])
-    return [f"{query} → {key}: {'+' if found.largest > 0 else '-'}{number(abs(found.largest))}.", comparison.text(lang)]
+    return [
+        f"{isolated(query)} → {isolated(key)}: {'+' if found.largest > 0 else '-'}{number(abs(found.largest))}.",
+        comparison.text(lang),
+    ]

@@ -36,7 +36,7 @@ from .learned import Run
 from .packed import SIZE_LIMIT, Values
 from .plain import heading
 from .short import short
-from .svg import FONTS, Spell, document, rect
+from .svg import FONTS, Node, Spell, Text, document, rect
 from .theme import THEMES, css
 
 __all__ = ["Choice", "Picture", "draw"]
@@ -51,6 +51,7 @@ _WITHOUT_RECORD = {
     "curves": ("a training run", "학습"), "growth": ("costs", "비용"), "roles": ("measured heads", "측정한 헤드"),
 }  # fmt: skip
 MARGIN = 16.0
+TITLE_LINES = 3  # of a longer title the rest stands in <title> alone
 MOST_PIXELS = 100_000_000
 
 
@@ -238,6 +239,22 @@ class Picture:
         shows = {"heat": "map" if is_long else "stages", "strip": "stages"}
         return view | {"view": shows.get(self.kind, "heads")}
 
+    def codes(self) -> tuple[str, ...]:
+        """The codes that stand in a ``.png`` for letters that its font lacks, each once: ("[U+1F469]",).
+
+        Errors: ``MissingExtra`` where the font is not installed.
+        """
+        from .fonts import FAMILY, codes
+
+        found: dict[str, None] = {}
+
+        def noted(text: Text) -> Node:
+            found.update(dict.fromkeys(codes(text.content)))
+            return text.node()
+
+        self._written(FAMILY, noted)
+        return tuple(found)
+
     def _written(self, fonts: str, spell: Spell | None) -> str:
         paper = rect(0, 0, self.panel.width, self.panel.height, css(THEMES[self.theme].paper))
         size = self.panel.width, self.panel.height
@@ -302,7 +319,7 @@ def draw(
     panel, told = _DRAWN[kind, isinstance(thing, Comparison)](thing, choice, lang, look)
     name, under = _name(thing, kind, lang) if title is None else shown(title), _under(thing, kind, choice, lang)
     room = max(panel.width, 380)
-    heads = [paragraph(name, room, look, 15, bold=True), paragraph(under, room, look, 12)]
+    heads = [paragraph(name, room, look, 15, bold=True, most=TITLE_LINES), paragraph(under, room, look, 12)]
     whole = padded(stacked([stacked(heads, 4), panel], 16), MARGIN)
     whole = Panel(math.ceil(whole.width), math.ceil(whole.height), whole.nodes)
     return Picture(

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtra
+from ..words import without_isolates
 from .svg import Node, Text, clusters, width_of
 
 if TYPE_CHECKING:
     from fontTools.ttLib import TTFont
 
-__all__ = ["FAMILY", "font_file", "outlined", "spelled_out", "visible"]
+__all__ = ["FAMILY", "codes", "font_file", "outlined", "spelled_out", "visible"]
 
 FAMILY = "Noto Sans KR"
 
@@ -63,7 +64,18 @@ def visible(text: str) -> str:
     >>> visible("한글 👩!")
     '한글 [U+1F469]!'
     """
+    text = without_isolates(text)
     return "".join(run if in_font else _WRITTEN.get(run) or _code(run) for in_font, run in _runs(text))
+
+
+def codes(text: str) -> list[str]:
+    """The codes in ``visible(text)``.
+
+    >>> codes("한글 👩!")
+    ['[U+1F469]']
+    """
+    runs = _runs(without_isolates(text))
+    return [_code(run) for in_font, run in runs if not in_font and run not in _WRITTEN]
 
 
 def _code(run: str) -> str:

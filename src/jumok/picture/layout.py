@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .svg import Node, Text, wrapped
+from .svg import Node, Text, cut, wrapped
 from .theme import Theme, css
 
 __all__ = ["Panel", "apart", "beside", "flowing", "padded", "paragraph", "placed", "stacked"]
@@ -64,11 +64,16 @@ def padded(panel: Panel, by: float) -> Panel:
     return Panel(panel.width + 2 * by, panel.height + 2 * by, (placed(panel, by, by),))
 
 
-def paragraph(text: str, room: float, theme: Theme, size: float = 11, bold: bool = False) -> Panel:
-    """A text in as many lines as it takes; bold ones in ink, others dimmed. Nothing for no text."""
+def paragraph(
+    text: str, room: float, theme: Theme, size: float = 11, bold: bool = False, most: int | None = None
+) -> Panel:
+    """A text in as many lines as it takes, or in ``most``, cut; bold ones in ink, others dimmed. Nothing for no text."""
     if not text:
         return Panel(0, 0)
-    lines = wrapped(text, size * BOLD if bold else size, room)
+    wide = size * BOLD if bold else size
+    lines = wrapped(text, wide, room)
+    if most is not None and len(lines) > most:
+        lines = [*lines[: most - 1], cut(" ".join(lines[most - 1 : most + 1]), wide, room)]
     fill = css(theme.ink if bold else theme.dim)
     step = size * 1.4
     nodes = tuple(Text(one, 0, round(size + at * step, 1), size, fill, bold=bold) for at, one in enumerate(lines))

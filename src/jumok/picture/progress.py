@@ -12,12 +12,19 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..words import LANGS
 
-__all__ = ["CostBar", "MeasureBar", "SearchBar"]
+__all__ = ["CostBar", "MeasureBar", "SearchBar", "Stage"]
 
 PATIENCE_S = 0.4  # a shorter search needs no bar
 GOAL = 1e-9  # nats: where a search ends
 
 WORDS = {
+    "reading": ("The model is loaded and reads the text …", "모델을 불러 글을 읽습니다…"),
+    "comparing": (
+        "The model reads the two texts, and edits that should not matter …",
+        "모델이 두 글과, 달라질 것이 없게 바꾼 글을 읽습니다…",
+    ),
+    "cutting": ("The model reads it again without the strongest arrows …", "가장 강한 화살표를 끊고 다시 읽습니다…"),
+    "drawing": ("It is drawn …", "그립니다…"),
     "variant": (
         "{variant}, n = {n:,} (Ctrl-C keeps what was measured)",
         "{variant}, n = {n:,} (Ctrl-C로 멈추면 잰 것은 남습니다)",
@@ -52,12 +59,20 @@ class _Bar:
         if self.bar is not None:
             self.bar.stop()
 
-    def moved(self, done: float, total: int, name: str, /, **data: Any) -> None:
-        """So much of the whole is done; what is being done, in the reader's language."""
+    def moved(self, done: float, total: int | None, name: str, /, **data: Any) -> None:
+        """So much of the whole is done (total None: nobody knows); what is being done, in the reader's language."""
         if self.bar is not None and self.task is not None:
             self.bar.start()
             said = WORDS[name][LANGS.index(self.lang)].format(**data)
             self.bar.update(self.task, completed=done, total=total, description=said)
+
+
+class Stage(_Bar):
+    """What is being done and for how long, where nothing tells how far it is."""
+
+    def __init__(self, file: IO[str], lang: str, name: str) -> None:
+        super().__init__(file, lang, None)
+        self.moved(0, None, name)
 
 
 class CostBar(_Bar):

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from ..words import without_isolates
+
 __all__ = [
     "FONTS",
     "Node",
@@ -149,7 +151,7 @@ _NARROW, _WIDE = set("iljtfr.,:;'|!()[]I "), set("mwMW@%&")
 
 def width_of(text: str, size: float) -> float:
     """About how wide a text is in an ordinary font; a little more rather than less."""
-    return size * sum(map(_width, clusters(text)))
+    return size * sum(map(_width, clusters(without_isolates(text))))
 
 
 def _width(cluster: str) -> float:

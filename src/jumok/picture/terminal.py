@@ -21,8 +21,9 @@ from rich.text import Text
 from ..explanation.explanation import default_token, explain
 from ..explanation.phrases import STAGE_PHRASES
 from ..layer_numbers import layer_numbers
+from ..tokens import token_name, token_names
 from ..trace import Reading, Trace, layers_of
-from ..words import LANGS, by_language, counted, number, shown
+from ..words import LANGS, by_language, counted, isolated, number, shown, without_isolates
 from .grids import Grid, grids_of, pared
 from .plain import cell_texts, heading, label
 
@@ -107,6 +108,7 @@ class Screen:
         """The text with what the console's encoding cannot show replaced by the nearest that it can."""
         if self.unicode:
             return text
+        text = without_isolates(text)
         try:
             text.encode(self.encoding)
         except UnicodeEncodeError:
@@ -230,8 +232,8 @@ class Screen:
 
     def grid(self, grid: Grid, focus: int | None = None) -> None:
         """A grid of numbers, its columns in as many pieces as the width asks for."""
-        rows = [self.fits(self._bidi(label(name, self.lang))) for name in grid.rows]
-        columns = [self.fits(self._bidi(label(name, self.lang))) for name in grid.columns]
+        rows = [self.fits(isolated(label(name, self.lang))) for name in grid.rows]
+        columns = [self.fits(isolated(label(name, self.lang))) for name in grid.columns]
         cells = cell_texts(grid, self.yes, self.no)
         marked = [grid.row_at is not None and grid.query is None and grid.row_at[r] == focus for r in range(len(rows))]
         numbers = [max([1, *(cell_len(row[c]) for row in cells)]) for c in range(len(columns))]
@@ -273,14 +275,9 @@ class Screen:
         strongest = value == float(np.max(grid.values[row])) > float(np.min(grid.values[row]))
         return f"{'bold ' if strongest else ''}{text} on rgb({red},{green},{blue})"
 
-    def _bidi(self, text: str) -> str:
-        """Right-to-left text closed off, so that the numbers after it keep their order."""
-        right = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
-        return f"\u2068{text}\u2069" if right and self.unicode else text
-
     def _row(self, trace: Trace | Reading, focus: int, pair: Reading | None) -> None:
         layers = layers_of(trace)
-        token = shown(layers[0].tokens[focus].text)
+        token = shown(token_name(layers[0].tokens, focus))
         self.title(self.word("row_of", token=token))
         explanation = explain(trace, focus, self.lang, pair=pair)
         wanted = ("scores", "weights", "output", "change", "layers")
@@ -291,16 +288,17 @@ class Screen:
 
     def _who(self, trace: Trace) -> None:
         self.title(self.word("summary"))
+        asking, read = token_names(trace.tokens), token_names(trace.read_tokens)
         for query in range(min(trace.n_queries, MOST_ROWS)):
             allowed = trace.rows("allowed", queries=[query])[0]
             weights = trace.rows("weights", queries=[query])[:, 0].mean(axis=0)
             self.entries(
-                [(True, f"{shown(trace.tokens[query].text)} → {self._attends(trace, query, allowed, weights)}")]
+                [(True, f"{isolated(shown(asking[query]))} → {self._attends(trace, query, read, allowed, weights)}")]
             )
         if trace.n_queries > MOST_ROWS:
             self.say(self.word("more_rows", n=trace.n_queries - MOST_ROWS, stage="weights"), "dim")
 
-    def _attends(self, trace: Trace, query: int, allowed: Any, weights: Any) -> str:
+    def _attends(self, trace: Trace, query: int, names: Sequence[str], allowed: Any, weights: Any) -> str:
         if not allowed.any():
             return self.word("nothing")
         if allowed.sum() > 1 and np.ptp(weights[allowed]) < 1e-9:
@@ -309,7 +307,7 @@ class Screen:
         for key in np.argsort(-weights, kind="stable")[:3]:
             if allowed[key] and weights[key] >= 0.01:
                 own = key == query and trace.key_tokens is None
-                name = self.word("itself") if own else shown(trace.read_tokens[key].text)
+                name = self.word("itself") if own else isolated(shown(names[key]))
                 parts.append(f"{name} {100 * weights[key]:.1f}%")
         return ", ".join(parts)
 

@@ -23,8 +23,8 @@ from . import asked, pages
 from .limits import BODY_BYTES, DISK_BYTES, STEPS
 from .metrics import Metrics
 from .ranges import ranged
-from .refusal import Refusal, no_such
-from .safety import LANG_COOKIE, Access, Safety, said
+from .refusal import Refusal, no_such, plain, status_of, unkept
+from .safety import Access, Safety, said
 from .service import Service
 from .visitors import name_of, remember
 
@@ -86,12 +86,10 @@ class Routes:
         return self._sent(request, Response(data, status, media_type="application/json"))
 
     async def refuse(self, request: Request, error: Exception) -> Response:
-        """Whatever is wrong, in both languages."""
-        return self._sent(request, said(request, _refusal(error), self.access.lang))
-
-    def _lang(self, request: Request) -> str:
-        query, cookie = request.query_params.get("lang"), request.cookies.get(LANG_COOKIE)
-        return pages.lang_of(query, cookie, request.headers.get("accept-language", ""), self.access.lang)
+        """Whatever is wrong, in both languages; where this server keeps its files is nobody's business."""
+        refusal = _refusal(error)
+        refusal = Refusal(status_of(refusal), **self.service.places.plain(plain(refusal)))
+        return self._sent(request, said(request, refusal, self.access))
 
     def page(self, made: Callable[[Request], Any]) -> Handler:
         """The handler of a page. made : what it shows, from the request; at once or later"""
@@ -99,11 +97,11 @@ class Routes:
         async def handler(request: Request) -> Response:
             found = made(request)
             page = found if isinstance(found, Mapping) else await found
-            lang = self._lang(request)
+            lang = self.access.lang_of(request)
             name_of(request)  # a new visitor has the cookie before the page asks several things at once
             response = StreamingResponse(_encoded(pages.html(page, lang)), media_type="text/html; charset=utf-8")
             if request.query_params.get("lang") == lang:
-                response.set_cookie(LANG_COOKIE, lang, max_age=YEAR_S, path="/", samesite="strict")
+                response.set_cookie(self.access.lang_cookie, lang, max_age=YEAR_S, path="/", samesite="strict")
             return self._sent(request, response)
 
         return handler
@@ -159,6 +157,7 @@ class Routes:
             "corpus": service.given.corpus is not None,
             "allow_code": service.given.allow_code,
             "tasks": service.shelf.catalogue["tasks"],
+            "missing": {kind: plain(error) for kind, error in service.missing.items()},
             "steps": {"default": None, "most": STEPS},
             "examples": _linked("/examples", service.shelf.catalogue["examples"]),
             "files": _linked("/files", service.shelf.catalogue["files"]),
@@ -174,7 +173,10 @@ class Routes:
 
     async def submit(self, request: Request) -> Response:
         """A new job."""
-        kind, wanted, title = asked.job_of(await _object(request), self.service.offer)
+        given, missing = await _object(request), self.service.missing
+        if isinstance(given.get("kind"), str) and given["kind"] in missing:
+            raise missing[given["kind"]]
+        kind, wanted, title = asked.job_of(given, self.service.offer)
         job = await self.service.submit(name_of(request), kind, wanted, title)
         return self._json(request, {"id": job.id}, 202)
 
@@ -255,6 +257,7 @@ def _tag(id: str, file: Path) -> str:
 
 
 def _refusal(error: Exception) -> JumokError:
+    error = unkept(error) or error
     if isinstance(error, JumokError):
         return error
     if isinstance(error, HTTPException):

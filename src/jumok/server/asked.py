@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, json_reason
+from ..sources.capture.texts import refuse_blank
 from ..words import LANGS, with_particle
 from .limits import EXAMPLE_LETTERS, STEPS, TEXT_LETTERS
 from .refusal import Refusal
@@ -25,7 +26,17 @@ LABELS = {
     "n": {"en": "numbers of tokens", "ko": "토큰 수"},
     "d": {"en": "width of a head", "ko": "헤드의 너비"},
     "heads": {"en": "number of heads", "ko": "헤드 수"},
+    "code": {"en": "your code", "ko": "코드"},
 }  # as the forms have them
+FIELDS = {
+    "design": ("example", "fixed"),
+    "cut": ("document", "layer", "head", "query", "key", "renormalise"),
+    "check": ("code", "checks"),
+    "capture": ("text",),
+    "learn": ("task", "steps", "seed"),
+    "measure": ("text",),
+    "cost": ("n", "d", "heads"),
+}  # that a question or a job may have beside its kind
 CHECKS = ("attention", "causal", "multihead", "cross", "softmax", "scale")
 
 
@@ -47,10 +58,11 @@ def object_of(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body.decode("utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
+        en, ko = error.args if isinstance(error, _NoNumber) else json_reason(error)
         raise Refusal(
             400,
-            en=f"the body of the request is no JSON that can be read: {str(error)[:80]}.",
-            ko=f"요청 본문을 JSON으로 읽을 수 없습니다: {str(error)[:80]}.",
+            en=f"the body of the request is no JSON that can be read: {en}.",
+            ko=f"요청 본문을 JSON으로 읽을 수 없습니다: {ko}.",
         ) from None
     if not isinstance(found, dict) or not _is_shallow(found, DEEPEST):
         raise Refusal(
@@ -61,8 +73,12 @@ def object_of(body: bytes) -> dict[str, Any]:
     return found
 
 
+class _NoNumber(ValueError):
+    """NaN and the like, in English and in Korean."""
+
+
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise _NoNumber(f"{name} is no number of JSON", f"{with_particle(name, '은/는')} JSON의 수가 아닙니다")
 
 
 def _is_shallow(plain: Any, deepest: int) -> bool:
@@ -79,7 +95,9 @@ def question_of(plain: Mapping[str, Any], offer: Offer) -> tuple[str, dict[str, 
     """The kind of a small question, and what it asks. Errors: ``Refusal``, ``InputError``."""
     kinds = {"design": _design, "cut": _cut, "check": _check}
     kind = _one_of(plain, "kind", tuple(kinds))
-    return kind, kinds[kind](plain, offer)
+    asked = kinds[kind](plain, offer)
+    _refuse_others(plain, kind)
+    return kind, asked
 
 
 def _design(plain: Mapping[str, Any], _offer: Offer) -> dict[str, Any]:
@@ -92,7 +110,7 @@ def _cut(plain: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
     places = {name: _whole(plain, name, None, 0, 10**6) for name in ("layer", "head", "query", "key")}
     renormalise = plain.get("renormalise", False)
     if not isinstance(renormalise, bool):
-        raise _wrong("renormalise", "true or false", "true나 false", renormalise)
+        raise _wrong(plain, "renormalise", "true or false", "true나 false")
     return {"document": _text(plain, "document", 100), **places, "renormalise": renormalise}
 
 
@@ -104,6 +122,11 @@ def _check(plain: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
             "jumok check my.py checks it without a server.",
             ko="이 서버는 코드를 실행하지 않습니다. --allow-code로 시작하면 이 컴퓨터에서만 코드를 검사합니다. 서버 없이 검사하려면 "
             "jumok check my.py를 쓰십시오.",
+        )
+    if isinstance(plain.get("code"), str) and not plain["code"].strip():
+        raise InputError(
+            en="There is no code yet. Write the function, then check it.",
+            ko="아직 코드가 없습니다. 함수를 쓴 다음 검사하십시오.",
         )
     checks = None if plain.get("checks") is None else _one_of(plain, "checks", CHECKS)
     return {"code": _text(plain, "code", TEXT_LETTERS), "checks": checks}
@@ -117,6 +140,7 @@ def job_of(plain: Mapping[str, Any], offer: Offer) -> tuple[str, dict[str, Any],
     kinds = {"capture": _capture, "learn": _learn, "measure": _measure, "cost": _cost}
     kind = _one_of(plain, "kind", tuple(kinds))
     asked, title = kinds[kind](plain, offer)
+    _refuse_others(plain, kind)
     return kind, asked, title
 
 
@@ -149,10 +173,7 @@ def _cost(plain: Mapping[str, Any], _offer: Offer) -> tuple[dict[str, Any], dict
     from ..variants.lengths import lengths
 
     text = _text({"n": "512:4096", **plain}, "n", 200)
-    try:
-        n = lengths(text, "n", MOST_TOKENS)
-    except InputError as error:
-        raise InputError(en=f"{LABELS['n']['en']}: {error.en}", ko=f"{LABELS['n']['ko']}: {error.ko}") from None
+    n = lengths(text, _named("n", "en"), MOST_TOKENS, _named("n", "ko"))
     asked = {"n": n, "d": _whole(plain, "d", 64, 1, MOST_WIDTH), "heads": _whole(plain, "heads", 8, 1, MOST_HEADS)}
     en = f"what attention costs, {n[0]:,} to {n[-1]:,} tokens"
     return asked, {"en": en, "ko": f"어텐션의 비용, 토큰 {n[0]:,}~{n[-1]:,}개"}
@@ -174,14 +195,15 @@ def _one_of(plain: Mapping[str, Any], name: str, known: tuple[str, ...]) -> str:
     said = plain.get(name)
     if not isinstance(said, str) or said not in known:
         some = ", ".join(known)
-        raise _wrong(name, f"one of {some}", f"{some} 가운데 하나", said)
+        raise _wrong(plain, name, f"one of {some}", f"{some} 가운데 하나")
     return said
 
 
 def _text(plain: Mapping[str, Any], name: str, most: int) -> str:
     said = plain.get(name)
-    if not isinstance(said, str) or not said.strip():
-        raise _wrong(name, "a text that is not empty", "비어 있지 않은 글", said)
+    if not isinstance(said, str):
+        raise _wrong(plain, name, "a text that is not empty", "비어 있지 않은 글")
+    refuse_blank(said, _named(name, "en"), _named(name, "ko"))
     if len(said) > most:
         raise Refusal(
             413,
@@ -189,23 +211,41 @@ def _text(plain: Mapping[str, Any], name: str, most: int) -> str:
             ko=f"{_named(name, 'ko')}: {len(said):,}자인데 여기서는 {most:,}자까지 쓸 수 있습니다. 줄여 주십시오.",
         )
     if "\0" in said or any("\ud800" <= letter <= "\udfff" for letter in said):
-        raise _wrong(name, "a text without broken characters", "깨진 글자가 없는 글", said)
+        raise _wrong(plain, name, "a text without broken characters", "깨진 글자가 없는 글")
     return said
 
 
 def _whole(plain: Mapping[str, Any], name: str, default: int | None, least: int, most: int) -> int:
     said = plain.get(name, default)
     if type(said) is not int or not least <= said <= most:
-        raise _wrong(name, f"a whole number from {least} to {most:,}", f"{least}부터 {most:,}까지의 정수", said)
+        raise _wrong(plain, name, f"a whole number from {least} to {most:,}", f"{least}부터 {most:,}까지의 정수")
     return said
 
 
-def _wrong(name: str, en: str, ko: str, said: Any) -> InputError:
-    got = json.dumps(said)[:60]
+def _wrong(plain: Mapping[str, Any], name: str, en: str, ko: str) -> InputError:
+    """What a field should hold, and what came, or that it is not there."""
+    if name not in plain:
+        return InputError(
+            en=f"{_named(name, 'en')} expects {en}, and it is missing.",
+            ko=f"{_named(name, 'ko')}에는 {with_particle(ko, '이/가')} 필요한데 빠져 있습니다.",
+        )
+    got = json.dumps(plain[name])[:60]
     return InputError(
         en=f"{_named(name, 'en')} expects {en}; got {got}.",
         ko=f"{_named(name, 'ko')}에는 {with_particle(ko, '이/가')} 필요한데 {with_particle(got, '이/가')} 왔습니다.",
     )
+
+
+def _refuse_others(plain: Mapping[str, Any], kind: str) -> None:
+    """A field that nobody reads is a wish that would be left unheard."""
+    known = ("kind", *FIELDS[kind])
+    other = next((name for name in plain if name not in known), None)
+    if other is not None:
+        said, some = json.dumps(other)[:60], ", ".join(known)
+        raise InputError(
+            en=f"{kind} has no field {said}. It has: {some}.",
+            ko=f"{kind}에는 {said} 필드가 없습니다. 쓸 수 있는 필드: {some}.",
+        )
 
 
 def _named(name: str, lang: str) -> str:

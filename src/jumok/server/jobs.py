@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError, system_reason
+from ..words import LANGS
 from .events import Events
-from .kept import is_kept, write_json
+from .kept import is_kept, whole_page, write_json
 from .lanes import Task
 from .limits import JOB_S, SAVED_S
 
@@ -23,6 +24,7 @@ __all__ = ["ENDED", "STATES", "Job", "Store"]
 STATES = ("queued", "running", "done", "failed", "stopped")
 ENDED = ("done", "failed", "stopped")
 FILE = "job.json"
+DAMAGED = "damaged"  # the kind of a job of which nobody can say any more what it was
 
 
 @dataclass(eq=False)
@@ -156,15 +158,22 @@ class Store:
             (self.folder(job) / FILE).unlink(missing_ok=True)  # first: without it nothing is read again
             await asyncio.to_thread(shutil.rmtree, self.folder(job), ignore_errors=True)
 
-    def load(self) -> list[Job]:
-        """What an earlier start left; those that had not ended, the oldest first. What cannot be read stays where it is."""
+    def load(self) -> tuple[list[Job], list[Path]]:
+        """What an earlier start left: jobs that had not ended, the oldest first; and the folders of those that cannot be read.
+
+        These stay where they are, and are listed as failed, for the visitor whose folder they are in.
+        """
+        damaged = []
         for path in sorted(self.visitors.glob(f"*/jobs/*/{FILE}")):
             job = _read(path)
-            if job is not None:
+            if job is None:
+                job = _damaged(path)
+                damaged.append(path.parent)
+            else:
                 job.made = job.made or (job.state in ENDED and is_kept(path.parent))
-                self._jobs.setdefault(job.visitor, {})[job.id] = job
+            self._jobs.setdefault(job.visitor, {})[job.id] = job
         waiting = [job for job in self.all() if job.state not in ENDED]
-        return sorted(waiting, key=lambda job: (job.created, job.id))
+        return sorted(waiting, key=lambda job: (job.created, job.id)), damaged
 
 
 KINDS_OF = {"kind": str, "asked": dict, "title": dict, "created": str, "state": str, "starts": int, "made": bool}
@@ -172,14 +181,66 @@ KINDS_OF = {"kind": str, "asked": dict, "title": dict, "created": str, "state": 
 
 def _read(path: Path) -> Job | None:
     """A job as it was kept; None for what is none, or of a later version."""
+    plain = _plain(path)
     try:
-        plain = json.loads(path.read_bytes())
         if plain["format"] != "jumok-job" or plain["version"] != 1:
             return None
         is_one = all(isinstance(plain[name], kind) for name, kind in KINDS_OF.items())
-        if not is_one or plain["state"] not in STATES or plain["kind"] not in JOB_S:
+        if not is_one or plain["state"] not in STATES or plain["kind"] not in JOB_S or not _are_texts(plain["title"]):
+            return None
+        if plain["error"] is not None and not _are_texts(plain["error"]):
             return None
         given = {name: plain[name] for name in (*KINDS_OF, "error")}
         return Job(id=path.parent.name, visitor=path.parents[2].name, **given)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (KeyError, TypeError):
         return None
+
+
+def _damaged(path: Path) -> Job:
+    """What is left of a job whose file cannot be read: whose it is, and its page, where that is whole."""
+    plain, page = _plain(path), whole_page(path.parent)
+    said = plain if isinstance(plain, dict) else {}
+    titles = (said.get("title"), None if page is None else page.get("title"))
+    title = next(
+        (dict(one) for one in titles if one is not None and _are_texts(one)),
+        {"en": "a damaged job", "ko": "손상된 작업"},
+    )
+    created = said.get("created")
+    if not isinstance(created, str):
+        created = datetime.fromtimestamp(_changed(path), UTC).isoformat(timespec="milliseconds")
+    job = Job(path.parent.name, path.parents[2].name, DAMAGED, {}, title, created, "failed")
+    job.made, job.error = page is not None, _OF_DAMAGED[page is not None]
+    return job
+
+
+_OF_DAMAGED = {
+    False: {
+        "en": "What was saved of this job is damaged, or comes from a later version of jumok. Nothing was deleted: whoever runs "
+        "the server finds its folder named in what jumok serve printed when it started. Or delete the job, and start it again.",
+        "ko": "저장해 둔 이 작업의 파일이 손상되었거나 더 새로운 jumok에서 저장한 것입니다. 지운 것은 없습니다. 서버를 돌리는 사람은 "
+        "jumok serve가 시작할 때 알린 폴더에서 찾을 수 있습니다. 아니면 작업을 지우고 다시 시작하십시오.",
+    },
+    True: {
+        "en": "What was saved of this job is damaged, or comes from a later version of jumok. Its page is still whole.",
+        "ko": "저장해 둔 이 작업의 파일이 손상되었거나 더 새로운 jumok에서 저장한 것입니다. 페이지는 온전합니다.",
+    },
+}  # is its page whole?
+
+
+def _plain(path: Path) -> Any:
+    """The JSON in a file; None where there is none."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _are_texts(said: Any) -> bool:
+    return isinstance(said, dict) and all(isinstance(said.get(lang), str) for lang in LANGS)
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

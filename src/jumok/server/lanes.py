@@ -195,7 +195,7 @@ class Lane:
                     await process.end()
                     raise Died if task.is_stopped else too_long(task.seconds)
                 if task.is_stopped:
-                    until = min(until, now + GRACE_S.get(self.name, LEAST_GRACE_S))
+                    until = min(until, now + GRACE_S.get(task.kind, GRACE_S.get(self.name, LEAST_GRACE_S)))
                 await asyncio.wait((work,), timeout=min(0.25, until - now))
             return work.result()
         finally:

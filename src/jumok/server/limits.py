@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ANSWER_BYTES", "ANSWER_S", "ASKS", "BODY_BYTES", "BODY_S", "CHECK_S", "CONNECTIONS", "COST_BUDGET_S", "DISK_BYTES",
     "DISCARDED_BYTES", "EVENTS", "EXAMPLE_LETTERS", "FOLDER_BYTES", "GRACE_S", "HEADER_BYTES", "HEADER_S", "HEARTBEAT_S", "IDLE_S", "JOBS", "JOB_S",
-    "KEPT_EVENTS", "LEAST_GRACE_S", "MEMORY_BYTES", "QUEUED", "SAVED_S", "STEPS", "STREAMS", "TEXT_LETTERS", "TRIES", "WAITING", "WRITE_S",
+    "KEPT_EVENTS", "LEAST_GRACE_S", "MEMORY_BYTES", "QUEUED", "SAVED_S", "SENTENCES", "STEPS", "STREAMS", "TEXT_LETTERS", "TRIES", "WAITING", "WRITE_S",
 ]  # fmt: skip
 
 # a request
@@ -40,8 +40,11 @@ JOB_S = {"capture": 300.0, "learn": 1800.0, "measure": 43_200.0, "cost": 300.0}
 COST_BUDGET_S = 60.0  # of measuring, as on the command line
 STEPS = 20_000  # of a training; the longest packaged task needs a tenth
 TRIES = 20  # starts of a job without anything new saved, when the server died under it: rarely the job's fault
+SENTENCES = 10  # at least, to measure on: as measurement.roles.table.ENOUGH, which needs NumPy
 SAVED_S = 8.0  # a training saves at once and then every five seconds: what is saved later than this is new
-GRACE_S = {"model": 30.0}  # from "stop" to the end of a process that does not obey: to load a model again takes longer
+# from "stop" to the end of a process that does not obey: to load a model again takes longer, and of a training whose next step
+# comes late, as in a class where all train, what was seen since its last save would be lost
+GRACE_S = {"model": 30.0, "learn": 20.0}  # of a lane, or a kind of work
 LEAST_GRACE_S = 3.0  # of all others
 ANSWER_BYTES = 16 * 2**20  # of one line from a worker; what is larger goes through a file
 MEMORY_BYTES = {

@@ -44,12 +44,25 @@ HEADERS = {
 class Access:
     """How the server may be reached.
 
-    host : the address that it is bound to;  token : that who asks must know, None on loopback;  lang : where nobody says
+    host : the address that it is bound to;  token : that who asks must know, None on loopback
+    lang : of the pages of those who say none;  is_lang_asked : True where whoever started the server asked for it: then what a
+        browser prefers does not count, and neither does what was chosen while another one counted
     """
 
     host: str
     token: str | None
     lang: str
+    is_lang_asked: bool = False
+
+    @property
+    def lang_cookie(self) -> str:
+        """Where a browser keeps the language that its reader chose."""
+        return f"{LANG_COOKIE}_{self.lang}" if self.is_lang_asked else LANG_COOKIE
+
+    def lang_of(self, request: Request) -> str:
+        """The language in which a request is answered."""
+        accepted = "" if self.is_lang_asked else request.headers.get("accept-language", "")
+        return lang_of(request.query_params.get("lang"), request.cookies.get(self.lang_cookie), accepted, self.lang)
 
     def serves(self, name: str) -> bool:
         """Whether a request may call this server so. A number cannot be pointed elsewhere by a stranger's name server."""
@@ -61,8 +74,16 @@ class Access:
         return name in own or _is_number(name)
 
     def knows(self, said: str) -> bool:
-        """Whether this is the token; it takes as long whatever is said."""
-        return self.token is None or hmac.compare_digest(_hash(said), _hash(self.token))
+        """Whether this is the token, as somebody may type it: in capitals, without hyphens, with spaces.
+
+        A token has small letters only, and its hyphens stand in fixed places, so that it is no easier to guess. It takes as
+        long whatever is said.
+        """
+        return self.token is None or hmac.compare_digest(_hash(_typed(said)), _hash(_typed(self.token)))
+
+
+def _typed(said: str) -> str:
+    return re.sub(r"[\s\u2010-\u2015_-]+", "", said).lower()
 
 
 def _hash(said: str) -> bytes:
@@ -109,7 +130,7 @@ class Safety:
         except JumokError as error:
             if started:
                 raise
-            await said(request, error, self.access.lang)(scope, receive, sent)
+            await said(request, error, self.access)(scope, receive, sent)
 
     def _entered(self, request: Request) -> Response | None:
         """None where the request may go on; else what is answered. Errors: ``Refusal``."""
@@ -137,18 +158,17 @@ class Safety:
         rest = urlencode([pair for pair in query if pair[0] != "token"])
         path = "/" + quote(request.scope["path"].lstrip("/\\"))  # two slashes would be another host
         response = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
-        response.set_cookie(TOKEN_COOKIE, token, path="/", httponly=True, samesite="strict")
+        assert self.access.token is not None
+        response.set_cookie(TOKEN_COOKIE, self.access.token, path="/", httponly=True, samesite="strict")
         return response
 
 
-def said(request: Request, error: JumokError, otherwise: str) -> Response:
+def said(request: Request, error: JumokError, access: Access) -> Response:
     """A refusal as who asked can read it: a browser that goes to a page gets a page, everybody else JSON."""
     is_page = not request.scope["path"].startswith(("/api", "/data", "/static"))
     if not is_page or "text/html" not in request.headers.get("accept", ""):
         return answer(error)
-    query = request.query_params.get("lang")
-    lang = lang_of(query, request.cookies.get(LANG_COOKIE), request.headers.get("accept-language", ""), otherwise)
-    return HTMLResponse(refused(error.en, error.ko, lang), status_of(error))
+    return HTMLResponse(refused(error.en, error.ko, access.lang_of(request)), status_of(error))
 
 
 def _headers(message: Message) -> list[tuple[bytes, bytes]]:

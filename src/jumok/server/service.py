@@ -8,18 +8,20 @@ import os
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import JumokError
+from ..errors import JumokError, MissingExtra
 from .asked import Offer
 from .events import Events, written
 from .jobs import ENDED, Job, Store
-from .kept import document, is_kept, page_of
+from .kept import document, is_kept, page_of, release
 from .lanes import Lane, Task
-from .limits import ANSWER_S, CHECK_S, JOB_S, JOBS, MEMORY_BYTES, STREAMS, TRIES, WAITING
+from .limits import ANSWER_S, CHECK_S, JOB_S, JOBS, MEMORY_BYTES, SENTENCES, STREAMS, TRIES, WAITING
+from .places import Places
 from .refusal import Refusal, no_such, plain
 from .shelf import Given, Shelf
 from .visitors import refuse_full
@@ -29,6 +31,8 @@ __all__ = ["Service"]
 LANE_OF = {"learn": "heavy", "cost": "heavy", "measure": "measure", "capture": "model"}
 WARM = ("quick", "model")  # nobody waits for these to begin
 KEEP_REST_S = 5.0
+MOST_NAMED = 20  # damaged folders that are printed
+PAGE_S = 300.0  # to make the page of a training that did not come to its end
 
 
 @dataclass
@@ -44,6 +48,7 @@ class Service:
 
     def __post_init__(self) -> None:
         self.store = Store(self.given.work)
+        self.places = Places(self.given)
         self.shelf = Shelf(self.given, self.lanes, self.prepares)
         self._tasks: set[asyncio.Task[None]] = set()
         self._submitting = asyncio.Lock()
@@ -55,6 +60,11 @@ class Service:
         corpus = None if self.given.corpus is None else self.given.corpus.name
         model = None if self.model is None else str(self.model["name"])
         return Offer(model, corpus, self.given.allow_code, tasks)
+
+    @property
+    def missing(self) -> dict[str, MissingExtra]:
+        """Kinds of jobs that this server cannot do before something is installed, each with what."""
+        return {} if self.shelf.catalogue["tasks"] else {"learn": MissingExtra(extra="learn", package="torch")}
 
     # from start to end --------------------------------------------------------------------------
 
@@ -72,7 +82,10 @@ class Service:
                 raise said
             self.model = dict(said) if name == "model" else self.model
         await self.shelf.fill()
-        for job in await asyncio.to_thread(self.store.load):
+        waiting, damaged = await asyncio.to_thread(self.store.load)
+        if damaged:
+            print(_unread(damaged, self.given.lang), file=sys.stderr)  # noqa: T201 (the server's own log)
+        for job in waiting:
             job.starts = 0 if self.store.went_on(job) else job.starts
             await self._begin(job, is_new=False)
         self._keep_going(self._keep_rest())
@@ -133,7 +146,12 @@ class Service:
     # jobs ---------------------------------------------------------------------------------------
 
     async def submit(self, visitor: str, kind: str, asked: dict[str, Any], title: dict[str, str]) -> Job:
-        """Keep a job and let it wait. Errors: ``Refusal`` where there are too many, or no room; ``OutputError``."""
+        """Keep a job and let it wait.
+
+        Errors: ``Refusal`` where there are too many, no room, or too few sentences to measure on; ``OutputError``.
+        """
+        if kind == "measure" and asked["text"] is not None:
+            _refuse_few_sentences(asked["text"])
         async with self._submitting:  # else several at the same time would not see each other
             return await self._submitted(visitor, Job.new(visitor, kind, asked, title))
 
@@ -157,7 +175,7 @@ class Service:
         if lane is None:
             await self._end(job, "failed", _gone_model())
         elif job.starts >= TRIES:
-            await self._end(job, "failed", _gave_up())
+            self._keep_going(self._give_up(job))
         else:
             folder = str(self.store.folder(job))
             corpus = None if self.given.corpus is None else str(self.given.corpus)
@@ -189,27 +207,31 @@ class Service:
         try:
             answer = await job.task.done
         except Refusal as error:
-            await self._end(job, "failed", error)
+            await self._end(job, "failed", error, made=await self._saved_made(job))
         else:
             made = answer is not None or await self._saved_made(job)
             await self._end(job, "stopped" if job.task.is_stopped else "done", None, made=made)
 
+    async def _give_up(self, job: Job) -> None:
+        await self._end(job, "failed", _gave_up(), made=await self._saved_made(job))
+
     async def _saved_made(self, job: Job) -> bool:
-        """Make the page of what a training saved before it was stopped where no worker had it, as after a restart."""
-        saved = self.store.folder(job) / "run.safetensors"
-        if job.kind != "learn" or self.store.find(job.visitor, job.id) is None or not saved.is_file():
+        """Make the page of what a training saved, where it ended before its worker could: by an error, or after a restart."""
+        folder = self.store.folder(job)
+        if job.kind != "learn" or self.store.find(job.visitor, job.id) is None:
             return False
-        asked = {"into": str(saved.parent), "name": str(saved), "called": saved.name}
-        task = Task(job.visitor, "file", asked, JOB_S[job.kind])
-        with contextlib.suppress(Refusal):
-            await self.lanes["heavy"].put(task)
-            await task.done
-        return is_kept(saved.parent)
+        if not is_kept(folder) and (folder / "run.safetensors").is_file():
+            task = Task(job.visitor, "saved", {"folder": str(folder)}, PAGE_S)
+            with contextlib.suppress(Refusal):
+                await self.lanes["heavy"].put(task)
+                await task.done
+        return is_kept(folder)
 
     async def _end(self, job: Job, state: str, error: JumokError | None, made: bool = False) -> None:
         assert job.events is not None
         job.state, job.error, job.made = state, None if error is None else plain(error), made
         job.task, job.progress = None, None
+        await asyncio.to_thread(release, self.store.folder(job))
         await self.store.keep(job)
         self._say(job)
         job.events.end()
@@ -221,7 +243,8 @@ class Service:
 
     def told(self, job: Job) -> dict[str, Any]:
         """A job as its visitor sees it."""
-        return job.told(None if job.task is None else self.lanes[LANE_OF[job.kind]].ahead(job.task))
+        told = job.told(None if job.task is None else self.lanes[LANE_OF[job.kind]].ahead(job.task))
+        return told if job.error is None else {**told, "error": self.places.plain(job.error)}
 
     def own(self, visitor: str, id: str) -> Job:
         """A visitor's own job. Errors: ``Refusal``, the same for a job of somebody else and for one that never was."""
@@ -249,7 +272,7 @@ class Service:
         if job.made:
             page = self.shelf.addressed(await asyncio.to_thread(page_of, self.store.folder(job)), job.id)
             if page.get("model", {}).get("cutter"):
-                page["model"]["cutter"] = self.model is not None
+                page["model"]["cutter"] = self.model is not None and job.kind == "capture"
             return page
         return {"view": "job", "title": job.title, "job": self.told(job)}
 
@@ -279,6 +302,18 @@ class Service:
                 del self.streams[visitor]
 
 
+def _refuse_few_sentences(text: str) -> None:
+    """A measuring of fewer says nothing of any head, and takes its time all the same."""
+    n = sum(bool(line.strip()) for line in re.split(r"\r\n|\r|\n", text))
+    if n < SENTENCES:
+        raise Refusal(
+            422,
+            en=f"Measuring needs at least {SENTENCES} sentences, one a line; this text has {n}. With fewer, nothing can be said of a head.",
+            ko=f"측정하려면 한 줄에 하나씩 문장이 {SENTENCES}개는 있어야 하는데 이 글에는 {n}개입니다. 그보다 적으면 헤드에 대해 아무것도 말할 수 "
+            f"없습니다.",
+        )
+
+
 def _refuse_more_jobs(own: Sequence[Job]) -> None:
     if sum(job.state not in ENDED for job in own) >= WAITING:
         raise Refusal(
@@ -292,6 +327,24 @@ def _refuse_more_jobs(own: Sequence[Job]) -> None:
             en=f"You have {JOBS} jobs, which is as many as are kept for one visitor. Delete one that has ended.",
             ko=f"작업이 한 사람 몫으로 보관하는 {JOBS}개에 이르렀습니다. 끝난 작업을 지우십시오.",
         )
+
+
+def _unread(folders: Sequence[Path], lang: str) -> str:
+    """Which saved jobs are damaged, for whoever runs the server."""
+    some = "".join(f"\n  {folder}" for folder in folders[:MOST_NAMED])
+    more = len(folders) - MOST_NAMED
+    if lang == "ko":
+        some += f"\n  … 외 {more}개" if more > 0 else ""
+        return (
+            f"jumok serve: 저장된 작업 {len(folders)}개의 job.json을 읽을 수 없습니다. 손상되었거나 더 새로운 jumok에서 저장한 것입니다. "
+            f"아무것도 지우지 않았습니다:{some}"
+        )
+    some += f"\n  … and {more} more" if more > 0 else ""
+    one = "this saved job" if len(folders) == 1 else f"these {len(folders)} saved jobs"
+    return (
+        f"jumok serve: the job.json of {one} cannot be read: it is damaged, or of a later version of jumok. "
+        f"Nothing was deleted:{some}"
+    )
 
 
 def _gone_model() -> Refusal:

@@ -77,10 +77,12 @@ def serve(
 ) -> None:
     """As ``jumok.serve``.
 
+    lang : that pages begin in; None for what each browser prefers
     opened : called when the server answers;  prepares : with the name of a file whose page is made, which may take long
     """
     chosen = preferred_language() if lang is None else language(lang)
     _refuse_running_loop()
+    _refuse_empty(host, work)
     _refuse_code_for_others(host, allow_code)
     examples, others = _named(files)
     if corpus is not None and not is_file(corpus):
@@ -88,8 +90,8 @@ def serve(
             en=f"--corpus expects a file, and there is none: {corpus}.",
             ko=f"--corpus에는 파일이 필요한데 {corpus} 파일이 없습니다.",
         )
-    with _socket(host, port) as listening, _work_folder(work) as folder:
-        access = Access(host, None if is_loopback(host) else _secret(folder), chosen)
+    with _socket(host, port) as listening, _work_folder(work, chosen) as folder:
+        access = Access(host, None if is_loopback(host) else _secret(folder), chosen, is_lang_asked=lang is not None)
         given = Given(
             others, examples, None if model is None else os.fspath(model), None if corpus is None else Path(corpus).absolute(),
             folder, allow_code, chosen,
@@ -163,6 +165,20 @@ def _refuse_running_loop() -> None:
     )
 
 
+def _refuse_empty(host: str, work: str | os.PathLike[str] | None) -> None:
+    """What a script hands over whose variable is not set."""
+    if not host.strip():
+        raise InputError(
+            en="--host expects an address, and got none. For this computer alone leave --host out; for all its addresses: --host 0.0.0.0.",
+            ko="--host에 주소가 없습니다. 이 컴퓨터에서만 쓰려면 --host를 빼고, 이 컴퓨터의 모든 주소에서 받으려면 --host 0.0.0.0을 쓰십시오.",
+        )
+    if work is not None and not os.fspath(work).strip():
+        raise InputError(
+            en="--work expects a folder, and got none. Name one, or leave --work out.",
+            ko="--work에 폴더가 없습니다. 폴더 이름을 쓰거나 --work를 빼십시오.",
+        )
+
+
 def _refuse_code_for_others(host: str, allow_code: bool) -> None:
     if allow_code and not is_loopback(host):
         raise InputError(
@@ -179,18 +195,29 @@ def _named(files: Sequence[str | os.PathLike[str]]) -> tuple[dict[str, Path], di
     """The given files by the names that addresses have: example files, and others."""
     from ..sources.example import names
 
-    taken = set(names())
+    packaged = names()
+    taken, seen = set(packaged), set()
     examples: dict[str, Path] = {}
     others: dict[str, Path] = {}
     for file in files:
         path = Path(file)
-        if not (is_file(path) or is_file(path / "plan.json")):
+        is_there = is_file(path) or is_file(path / "plan.json")
+        if not is_there and os.fspath(file) in packaged:
+            raise InputError(
+                en=f"{os.fspath(file)} is an example that comes with jumok, and stands on the start page already. Leave it out.",
+                ko=f"{with_particle(os.fspath(file), '은/는')} jumok에 들어 있는 예제라서 첫 페이지에 이미 있습니다. 빼고 실행하십시오.",
+            )
+        if not is_there:
             raise InputError(
                 en=f"{os.fspath(file)!r} is neither a file nor the folder of a run. serve shows example files (.yaml), records and "
                 f"training runs (.safetensors), and folders of jumok measure.",
                 ko=f"{with_particle(repr(os.fspath(file)), '은/는')} 파일도 실행 결과 폴더도 아닙니다. serve는 예제 파일(.yaml), 기록과 학습 "
                 f"결과(.safetensors), jumok measure의 폴더를 보여 줍니다.",
             )
+        real = os.path.realpath(path)
+        if real in seen:  # given twice, it is one page
+            continue
+        seen.add(real)
         into = examples if path.suffix.lower() in (".yaml", ".yml") else others
         name = _free(re.sub(r"[\s/\\?#%]+", "-", path.absolute().stem).strip(".-") or "file", taken)
         taken.add(name)
@@ -274,8 +301,10 @@ def _outward() -> str | None:
 
 
 @contextlib.contextmanager
-def _work_folder(asked: str | os.PathLike[str] | None) -> Iterator[Path]:
+def _work_folder(asked: str | os.PathLike[str] | None, lang: str) -> Iterator[Path]:
     """The folder, for this server alone. Where nobody asked: in the person's own, the first that no other server has.
+
+    lang : in which it is said that another server has the first one
 
     Errors: ``OutputError`` where it cannot be written, or another server has it.
     """
@@ -288,12 +317,27 @@ def _work_folder(asked: str | os.PathLike[str] | None) -> Iterator[Path]:
     for folder in tried:
         lock = _locked(folder.absolute())
         if lock is not None:
+            if folder != tried[0]:
+                print(_other(tried[0], folder, lang), file=sys.stderr)  # noqa: T201 (the server's own log)
             with lock:
                 yield folder.absolute()
             return
     raise OutputError(
         en=f"another jumok serve keeps its things in {tried[0]}. Give this one its own folder: --work FOLDER.",
         ko=f"다른 jumok serve가 {with_particle(str(tried[0]), '을/를')} 쓰고 있습니다. 이 서버에는 다른 폴더를 주십시오: --work 폴더.",
+    )
+
+
+def _other(first: Path, folder: Path, lang: str) -> str:
+    """That this is not the usual folder, and why."""
+    if lang == "ko":
+        return (
+            f"jumok serve: 다른 jumok serve가 {with_particle(str(first), '을/를')} 쓰고 있어서, 이 서버는 {with_particle(str(folder), '을/를')} "
+            f"씁니다. 전에 한 작업은 그 서버에 있습니다. 같은 작업을 보려면 그 서버를 끝낸 뒤 이 서버를 다시 시작하십시오."
+        )
+    return (
+        f"jumok serve: another jumok serve uses {first}, so this one uses {folder}. Jobs of before are there, at that server. To "
+        f"have them here, end that server, then start this one again."
     )
 
 
@@ -322,6 +366,7 @@ def _locked(folder: Path) -> IO[bytes] | None:
         lock = (folder / "lock").open("ab")
     except OSError as error:
         en, ko = system_reason(error)
+        _refuse_of_wrong_kind(folder)
         raise OutputError(
             en=f"the work folder {folder} cannot be used: {en}. Try --work FOLDER.",
             ko=f"작업 폴더 {with_particle(str(folder), '을/를')} 쓸 수 없습니다: {ko}. --work 폴더로 다른 곳을 주십시오.",
@@ -332,6 +377,25 @@ def _locked(folder: Path) -> IO[bytes] | None:
         lock.close()
         return None
     return lock
+
+
+def _refuse_of_wrong_kind(folder: Path) -> None:
+    """A file where a folder is needed, or the other way round: which one, and what to do."""
+    for name in ("visitors", "shared"):
+        if (folder / name).exists() and not (folder / name).is_dir():
+            raise OutputError(
+                en=f"{folder / name} is a file, and jumok serve needs a folder of that name. Move the file away, or give another work folder: "
+                f"--work FOLDER.",
+                ko=f"{with_particle(str(folder / name), '은/는')} 파일인데 jumok serve에는 그 이름의 폴더가 필요합니다. 파일을 옮기거나 다른 작업 "
+                f"폴더를 쓰십시오: --work 폴더.",
+            )
+    if (folder / "lock").is_dir():
+        raise OutputError(
+            en=f"{folder / 'lock'} is a folder, and jumok serve needs a file of that name. Move the folder away, or give another work "
+            f"folder: --work FOLDER.",
+            ko=f"{with_particle(str(folder / 'lock'), '은/는')} 폴더인데 jumok serve에는 그 이름의 파일이 필요합니다. 폴더를 옮기거나 다른 작업 "
+            f"폴더를 쓰십시오: --work 폴더.",
+        )
 
 
 def _lock(file: IO[bytes]) -> None:

@@ -6,6 +6,9 @@ the verbs of ``jumok``; here is only what a page needs of them.
 
 from __future__ import annotations
 
+import bisect
+import contextlib
+import math
 import tempfile
 import time
 from collections import OrderedDict
@@ -14,15 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..errors import InputError, JumokError
 from ..files import write_whole
 from ..layer_numbers import layer_numbers
-from ..runs import moment, run_of
+from ..runs import moment, run_of, to_its_end
 from ..tokens import position
 from ..trace import Reading, Trace, layers_of
 from ..words import LANGS
-from .kept import keep
-from .limits import COST_BUDGET_S
+from .kept import keep, release, set_aside
+from .limits import COST_BUDGET_S, EVENTS
 
 if TYPE_CHECKING:
     from ..measurement.running.measured import Measured
@@ -35,6 +38,7 @@ Asked = Mapping[str, Any]
 Tell = Callable[[Mapping[str, Any]], None]
 
 EVERY_S = 0.1  # between two things that are told
+TOLD_AGAIN = EVENTS // 2  # steps of before, so that there is room for those that come
 TYPED = {"en": "the text you typed", "ko": "입력한 글"}  # what a corpus is called that came from a form
 CELLS = 2**26  # weights that are computed before a page opens, in two seconds; a longer text's are sampled
 READINGS = 4  # that the model's worker remembers, so that a cut need not read the text again,
@@ -61,12 +65,15 @@ def _ready(_given: Asked) -> dict[str, Any]:
 
 
 def _ready_model(given: Asked) -> dict[str, Any]:
-    """Load the model. Errors: as of ``load_model``."""
+    """Load the model. Errors: as of ``load_model``, and ``InputError`` for one that reads no texts."""
     from ..cli_capture import quiet_libraries
+    from ..sources.capture.asked import refuse_text
     from ..sources.capture.models import load_model, name_of
 
     quiet_libraries()
     loaded = load_model(given["model"])
+    if loaded.tokenizer is None:
+        refuse_text("", loaded.model, name_of(given["model"]))
     limit = getattr(getattr(loaded.model, "config", None), "max_position_embeddings", None)
     limit = limit if isinstance(limit, int) else None
     _model.update(model=loaded.model, tokenizer=loaded.tokenizer, name=name_of(given["model"]), limit=limit)
@@ -90,12 +97,28 @@ def design(asked: Asked, _tell: Tell) -> dict[str, Any]:
 
 def check(asked: Asked, _tell: Tell) -> dict[str, Any]:
     """The verdict on code, as ``jumok check --json`` prints it."""
+    from ..lessons.checker.reach import NotChosen
     from ..verbs import check as checked
 
     with tempfile.TemporaryDirectory(prefix="jumok-serve-") as folder:
         file = Path(folder) / "code.py"
         file.write_text(asked["code"], encoding="utf-8")
-        return checked(str(file), asked["checks"]).to_json()
+        try:
+            return checked(str(file), asked["checks"]).to_json()
+        except NotChosen as error:
+            raise _not_chosen(error.names) from error
+
+
+def _not_chosen(names: tuple[str, ...]) -> InputError:
+    """As a page says it, where no file has a name and no option can be given."""
+    some = ", ".join(names)
+    return InputError(
+        en=f"It is not clear which of these functions to check: {some}. Call the one that is meant attention.",
+        ko=f"어느 함수를 검사할지 알 수 없습니다: {some}. 검사할 함수의 이름을 attention으로 하십시오.",
+    ) if names else InputError(
+        en="There is no function in the code. Write one, such as def attention(q, k, v): …",
+        ko="코드에 함수가 없습니다. def attention(q, k, v): …처럼 함수를 쓰십시오.",
+    )  # fmt: skip
 
 
 def example(asked: Asked, _tell: Tell) -> dict[str, Any]:
@@ -230,14 +253,56 @@ def _keep_cost(into: Path, found: Cost) -> dict[str, Any]:
 
 
 def learn(asked: Asked, tell: Tell) -> dict[str, Any]:
-    """Train, from the checkpoint in the folder where there is one; stopped, with all so far kept."""
+    """Train, from the checkpoint in the folder where there is one; stopped, or ended by an error, with all so far kept."""
     from ..verbs import learn as learned
 
     folder = Path(asked["folder"])
-    made = learned(
-        asked["task"], asked["steps"], asked["seed"], folder / "run.safetensors", resume=True, progress=_Training(tell)
-    )
-    return _keep_run(folder, run_of(made))
+    run, progress = folder / "run.safetensors", _Training(tell)
+    set_aside(folder)
+    _tell_again(run, tell)
+    try:
+        made = learned(asked["task"], asked["steps"], asked["seed"], run, resume=True, progress=progress)
+    except JumokError as error:
+        if (so_far := getattr(error, "learned", None)) is not None:
+            with contextlib.suppress(JumokError, OSError):  # why it ended is what counts
+                _keep_training(folder, so_far)
+        raise
+    return _keep_training(folder, made)
+
+
+def _tell_again(run: Path, tell: Tell) -> None:
+    """The steps before the one from which a training goes on, evenly thinned: a page that opens now has the whole curve."""
+    from ..verbs import load
+
+    if not run.is_file():
+        return
+    try:
+        found: Any = load(run)
+    except JumokError:  # the training says what is wrong with it
+        return
+    history = found.history
+    last = len(history.loss) - 1  # the very last step is told by the training itself
+    evenly = {1 + round(at * (last - 1) / (TOLD_AGAIN - 1)) for at in range(TOLD_AGAIN)} if last > 0 else set()
+    for step in sorted(evenly):
+        accuracy = history.accuracy[bisect.bisect_right(history.steps, step) - 1]
+        tell({"step": {"step": step, "loss": _finite(history.loss[step - 1]), "accuracy": _finite(accuracy)}})
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
+
+
+def saved(asked: Asked, _tell: Tell) -> dict[str, Any]:
+    """The page of what a training saved last, where it did not come to its end."""
+    from ..verbs import load
+
+    folder = Path(asked["folder"])
+    return _keep_training(folder, load(folder / "run.safetensors"))
+
+
+def _keep_training(folder: Path, learned: Any) -> dict[str, Any]:
+    release(folder)
+    return _keep_run(folder, to_its_end(learned))
 
 
 class _Training:
@@ -383,5 +448,6 @@ def _size(reading: Any) -> int:
 
 
 WORKS: Mapping[str, Callable[[Asked, Tell], dict[str, Any]]] = {
-    one.__name__: one for one in (design, check, example, lesson, catalogue, file, learn, measure, cost, capture, cut)
+    one.__name__: one
+    for one in (design, check, example, lesson, catalogue, file, learn, saved, measure, cost, capture, cut)
 }

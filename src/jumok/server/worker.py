@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from ..errors import InputError, JumokError
 from .limits import ANSWER_BYTES
-from .refusal import plain, status_of
+from .refusal import plain, status_of, unkept
 
 __all__ = ["Line", "main"]
 
@@ -57,8 +57,11 @@ class Line:
         data = json.dumps(told, ensure_ascii=True, allow_nan=False).encode() + b"\n"
         if len(data) > ANSWER_BYTES:
             raise _too_large(len(data))
-        self._outs.write(data)
-        self._outs.flush()
+        try:
+            self._outs.write(data)
+            self._outs.flush()
+        except BrokenPipeError:  # the server was killed, and the other thread has not seen it yet
+            os._exit(0)
 
     def tell(self, told: Mapping[str, Any]) -> None:
         """How far the work is. Errors: ``KeyboardInterrupt`` where somebody wants it to stop."""
@@ -98,6 +101,7 @@ def _done(line: Line, one: Mapping[str, Any], work: Any) -> None:
 
 def _told(error: BaseException) -> dict[str, Any]:
     """What is said of an error; what nobody foresaw stands, with its place, in the server's own log only."""
+    error = unkept(error) or error
     if isinstance(error, JumokError):
         return {"error": plain(error), "status": status_of(error)}
     if isinstance(error, MemoryError):

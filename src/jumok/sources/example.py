@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -83,7 +84,7 @@ class Example:
     wanted : one table a head, query position → key position → weight; what a design should reach
     focus : the token to look at first (a position);  pair : the example to set beside this one
     random : the settings of the random numbers that made x and the weights, or None
-    text : the file it was read from, comments and all; name : what to call it
+    text : the file it was read from, comments and all;  name : what to call it
     """
 
     tokens: tuple[str, ...]
@@ -186,9 +187,10 @@ def load(path_or_name: str | os.PathLike[str]) -> Example:
 
 def _no_such_example(name: str) -> UnknownName:
     error = unknown_name("example", "예제", name, names())
+    begun = shlex.quote(f"{name.strip() or 'my'}.yaml")
     return UnknownName(
-        en=f"{error.en} There is no file of that name either; `jumok new {name or 'my'}.yaml` begins one.",
-        ko=f"{error.ko} 그런 이름의 파일도 없습니다. `jumok new {name or 'my'}.yaml`로 새로 만들 수 있습니다.",
+        en=f"{error.en} There is no file of that name either; `jumok new {begun}` begins one.",
+        ko=f"{error.ko} 그런 이름의 파일도 없습니다. `jumok new {begun}`로 새로 만들 수 있습니다.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import re
 import unicodedata
@@ -546,6 +547,9 @@ class _Reader:
     def wanted(self, node: Node | None, layers: tuple[Block, ...]) -> tuple[dict[int, dict[int, float]], ...]:
         if node is None:
             return ()
+        is_list = isinstance(node, Seq) and all(isinstance(one, Map) for one in node.items)
+        if not isinstance(node, Map) and not is_list:
+            raise self.unwritten_wish(node, None)
         tables = list(node.items) if isinstance(node, Seq) else [node]
         n_heads = layers[-1].n_heads
         if len(tables) not in (1, n_heads):
@@ -555,11 +559,46 @@ class _Reader:
                 f"wanted:에 표가 {len(tables)}개 있습니다. 헤드마다 하나씩 {n_heads}개가 필요합니다",
             )
         return tuple(
-            {query: self.wanted_row(row) for query, row in self.by_token(table, "wanted", "wanted", "{it: {cat: 0.9}}")}
+            {
+                query: self.wanted_row(row, query)
+                for query, row in self.by_token(table, "wanted", "wanted", "{it: {cat: 0.9}}")
+            }
             for table in tables
         )
 
-    def wanted_row(self, node: Node) -> dict[int, float]:
+    def unwritten_wish(self, node: Node, query: int | None) -> ExampleError:
+        """A wish that is written as words with commas, or as a bare list: how it is written with the tokens of this file.
+
+        ``query`` is None for the whole of ``wanted``, else the token whose row it is.
+        """
+        items = node.items if isinstance(node, Seq) else ()
+        words = [one.text for one in (items or [node]) if isinstance(one, Scalar)]
+        got = ", ".join(self.nfc(word) for word in words)
+        known = sorted(self.tokens, key=len, reverse=True)
+        named = re.findall("|".join(map(re.escape, known)), got) if all(known) else []
+        named = list(dict.fromkeys(named))
+        weights = re.findall(r"(?<![\w.])(?:0?\.[0-9]+|[01](?:\.[0-9]*)?)(?![\w.])", got)
+        asks = (named.pop(0) if len(named) > 1 else self.tokens[-1]) if query is None else self.tokens[query]
+        if query is not None and not named and len(weights) == len(self.tokens) <= MOST_NAMES:
+            named = list(self.tokens)
+        named = named or [self.tokens[0]]
+        if len(weights) != len(named) or sum(map(float, weights)) > 1 + 1e-6:
+            named, weights = named[:1], ["0.5"]
+        row = ", ".join(f"{_key(key)}: {weight}" for key, weight in zip(named, weights, strict=True))
+        form = f"wanted: {{{_key(asks)}: {{{row}}}}}"
+        came, came_ko = (f"; got {brief(got)!r}", f" {brief(got)!r}이(가) 왔습니다.") if got else ("", "")
+        return self.wrong(
+            node,
+            f"wanted: names a query, and in braces its keys with their weights, such as {form}{came}",
+            f"wanted:에는 쿼리를 쓰고 중괄호 안에 키와 가중치를 씁니다. 예: {form}.{came_ko}".rstrip("."),
+        )
+
+    def wanted_row(self, node: Node, query: int) -> dict[int, float]:
+        if not isinstance(node, Map):
+            raise self.unwritten_wish(node, query)
+        for _, value in node.pairs:
+            if isinstance(value, Scalar) and not value.text.strip():
+                self.number(value)  # a decimal comma makes an empty one of what is behind it
         if isinstance(node, Map) and not node.pairs:
             raise self.wrong(
                 node,
@@ -679,7 +718,7 @@ class _Reader:
                 node,
                 "a number is missing here; behind a name stand a colon, a space and its number: {Animal: 1}, with a point "
                 "in it where it needs one: {Animal: 0.5}",
-                "여기에 숫자가 없습니다. 이름 뒤에는 콜론(:)과 공백, 숫자를 쓰고, 소수점은 쉼표가 아니라 점입니다: {Animal: 0.5}",
+                "여기에 숫자가 없습니다. {Animal: 1}처럼 이름 뒤에 콜론(:)과 공백, 숫자를 쓰고, 소수점은 쉼표가 아니라 점입니다: {Animal: 0.5}",
             )
         if value is None:
             comma = re.fullmatch(r"[+-]?\d+,\d+", text) is not None
@@ -783,3 +822,9 @@ class _Reader:
     def wrong(self, node: Node | None, en: str, ko: str) -> ExampleError:
         line, column = (node.line, node.column) if node is not None else (None, None)
         return refused(self.name, en, ko, line, column)
+
+
+def _key(token: str) -> str:
+    """A token as it can stand before a colon."""
+    name = brief(token)
+    return name if re.fullmatch(r"[^\W\d_](?:[\w -]*\w)?", name) else json.dumps(name, ensure_ascii=False)

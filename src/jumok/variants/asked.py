@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ..errors import InputError, ShapeError
@@ -15,7 +16,7 @@ from ..path.allowed import Allowed
 from ..path.described import like
 from ..path.library import array_namespace
 from ..path.parts import Places, taken
-from ..path.products import ceiling, fits, largest, refuse_beyond
+from ..path.products import ceiling, fit, largest, refuse_beyond
 from ..path.rule import Rule
 from ..path.scores import dot, scaled
 
@@ -52,15 +53,22 @@ class Asked:
         Errors: ``InputError`` for NaN and infinity, ``OverflowRefused`` where a sum of all values would not fit.
         """
         same = replace(self, q=_widened(self.q), k=_widened(self.k), v=_widened(self.v))
-        for name in ("q", "k", "v"):
-            refuse_unknown_numbers(name, getattr(same, name))
-        refuse_beyond(ceiling(same.v) / self.n_keys, same.v, "the sum of all values")
+        for name, size in same.sizes.items():
+            _refuse_unknown_size(name, size)
+        limit = ceiling(same.v) / self.n_keys
+        if (size := same.sizes["v"]) is not None and size > limit:
+            refuse_beyond(limit, same.v, "the sum of all values")
         return same
+
+    @cached_property
+    def sizes(self) -> dict[str, float | None]:
+        """The largest absolute value of q, of k and of v; None where it is not known (inside ``jax.jit``)."""
+        return {"q": largest(self.q), "k": largest(self.k), "v": largest(self.v)}
 
     @cached_property
     def sure(self) -> bool:
         """True where no q · k can be too large for its number type."""
-        return fits(self.q, self.k)
+        return fit(self.sizes["q"], self.sizes["k"], self.q.shape[-1], self.q)
 
     @cached_property
     def by_batch(self) -> bool:
@@ -118,8 +126,11 @@ class Asked:
 
 def refuse_unknown_numbers(name: str, array: ax.Array) -> None:
     """Refuse NaN and infinity, where the numbers are known at all (not inside ``jax.jit``)."""
-    size = largest(array)  # NaN where one of them is NaN
-    if size is not None and not math.isfinite(size):
+    _refuse_unknown_size(name, largest(array))
+
+
+def _refuse_unknown_size(name: str, size: float | None) -> None:
+    if size is not None and not math.isfinite(size):  # NaN where one of the numbers is NaN
         raise InputError(
             en=f"{name} holds NaN or infinity. Every number must be finite.",
             ko=f"{name}에 NaN이나 무한대가 있습니다. 모든 값은 유한해야 합니다.",
@@ -136,6 +147,13 @@ def _refuse_no_floats(name: str, array: Any) -> None:
         raise InputError(
             en=f"{name} expects an array of NumPy, PyTorch, JAX …, got {type(array).__name__}.",
             ko=f"{name}에는 NumPy, PyTorch, JAX 등의 배열이 필요한데 {type(array).__name__}이(가) 왔습니다.",
+        )
+    if isinstance(array, np.ma.MaskedArray):
+        raise InputError(
+            en=f"{name} is a masked array, whose mask attention would not see. Fill it, such as {name}.filled(0), and say by "
+            f"rule= who may read whom.",
+            ko=f"{name}은(는) 마스크된 배열(masked array)인데 어텐션은 그 마스크를 보지 못합니다. {name}.filled(0)처럼 채우고, 누가 누구를 볼 "
+            f"수 있는지는 rule=로 정하십시오.",
         )
     if "float" not in str(array.dtype):
         raise InputError(

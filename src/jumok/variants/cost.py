@@ -8,10 +8,13 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from ..errors import InputError, TooLargeError
 from ..path.checked import count
@@ -172,6 +175,10 @@ def cost(
     Source of the formulas: see ``jumok.variants.cost_formulas``.
     """
     settings, kinds = Settings(window, n_sink, n_features, n_landmarks), chosen(variants)
+    if trace is not None:
+        _refuse_both(
+            {"n": n, "d_head": d_head, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_value": d_value, "rule": rule}
+        )
     sizes = _of_trace(trace) if trace is not None else _of_numbers(n, d_head, n_heads, n_kv_heads, d_value, rule)
     budget_s = _seconds(budget_s)
     bench = Bench(machine(library, device), settings, budget_s, memory_bytes, trace)
@@ -216,6 +223,17 @@ def _of_numbers(
         )
     ahead = 0 if rule == "causal" else None
     return [Sizes(one, d_head, n_heads, one, d_value, n_kv_heads, None, ahead) for one in numbers]
+
+
+def _refuse_both(given: Mapping[str, Any]) -> None:
+    """Beside a Trace, whose own they are, sizes and a rule would change nothing."""
+    usual = {name: one.default for name, one in inspect.signature(cost).parameters.items()}
+    idle = ", ".join(name for name, value in given.items() if not np.array_equal(value, usual[name]))
+    if idle:
+        raise InputError(
+            en=f"of a Trace its own sizes and rule are taken, so that {idle} would change nothing. Leave out {idle}, or the Trace.",
+            ko=f"Trace를 주면 그 크기와 규칙을 쓰므로 {idle}은(는) 소용이 없습니다. {idle}을(를) 빼거나 Trace를 빼십시오.",
+        )
 
 
 def _of_trace(trace: Any) -> list[Sizes]:

@@ -19,7 +19,7 @@ from .routes import Route, route
 __all__ = ["Bench", "CostRow"]
 
 RUNS = (3, 7)  # of which the median counts: fewer where one takes long
-SHORT_S = 0.2  # where all the runs that are wanted together take less, there are as many as may be
+SHORT_S = 1.0  # where all the runs that are wanted together take less, there are as many as may be
 TRIAL_N = 256  # tokens of the run that tells a variant's first pace
 PEAK_SHARE = 0.1  # of the budget, for the machine's peak
 SHARE = 0.8  # of the free memory that one run may take
@@ -155,8 +155,9 @@ class Bench:
                        peak_bytes=peak_bytes)  # fmt: skip
 
     def _predicted(self, sizes: Sizes, name: str, kind: Kind, why: str) -> CostRow:
-        operations, pace = self._operations(sizes, kind), self._pace.get(name)
-        seconds = None if pace is None else pace * operations.multiply_adds
+        operations = self._operations(sizes, kind)
+        is_known = name in self.routes  # measured at some n; the pace of the trial says when to stop, and no more
+        seconds = self._pace[name] * operations.multiply_adds if is_known else None
         peak_bytes = int(self._more[name] * operations.held_bytes) if name in self._more else None
         return CostRow(name, sizes.n_queries, **vars(operations), time_s=seconds, why=why, peak_bytes=peak_bytes)
 

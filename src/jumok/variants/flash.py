@@ -41,7 +41,7 @@ def flash(
     q : (…, head, query, d_head)
     k : (…, kv_head, key, d_head);  v : (…, kv_head, key, d_value)
     rule : how scores become weights, see ``jumok.Rule``
-    tile : queries and keys of a tile (NumPy's fast way takes 3 times as many keys); a larger one than there are tokens is all
+    tile : queries and keys of a tile (NumPy's fast way takes twice as many keys); a larger one than there are tokens is all
     return_lse : True gives (mixed, lse) with lse (…, head, query) = log Σ exp(score), −∞ where nothing is read
     fast : False for these lines themselves, whatever the library has of its own (``jumok.variants.route`` tells which)
 

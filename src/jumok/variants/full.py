@@ -49,18 +49,29 @@ def table_bytes(n_heads: int, n_queries: int, n_keys: int, itemsize: int) -> int
 
 
 def _refuse_too_large(asked: Asked) -> None:
-    *lead, n_heads, n_queries, _ = asked.q.shape
-    itemsize = max(32, array_namespace(asked.q).finfo(asked.q.dtype).bits) // 8
-    needed, there = table_bytes(math.prod(lead) * n_heads, n_queries, asked.n_keys, itemsize), free_bytes(asked.q)
+    n, m = asked.n_queries, asked.n_keys
+    refuse_too_large(
+        asked.q,
+        table_bytes(math.prod(asked.q.shape[:-2]), n, m, itemsize(asked.q)),
+        f"full attention of {n:,} queries and {m:,} keys would hold {{needed}} of tables, and {{there}} are free. Try "
+        f"jumok.variants.flash, which gives the same in a few tiles.",
+        f"쿼리 {n:,}개와 키 {m:,}개의 전체 어텐션에는 표만 {{needed}}가 필요한데 남은 메모리는 {{there}}입니다. 같은 결과를 타일 몇 개로 "
+        f"구하는 jumok.variants.flash를 쓰십시오.",
+    )
+
+
+def itemsize(array: ax.Array) -> int:
+    """Bytes of a number on the way: half precision is widened."""
+    return max(32, int(array_namespace(array).finfo(array.dtype).bits)) // 8
+
+
+def refuse_too_large(array: ax.Array, needed: int, en: str, ko: str) -> None:
+    """Refuse, with the number and before anything is made, what would not fit where this array lives."""
+    there = free_bytes(array)
     if there is None or needed <= there:
         return
-    raise TooLargeError(
-        en=f"full attention of {n_queries:,} queries and {asked.n_keys:,} keys would hold {needed / 1e9:.1f} GB of tables, and "
-        f"{there / 1e9:.1f} GB are free. Try jumok.variants.flash, which gives the same in a few tiles.",
-        ko=f"쿼리 {n_queries:,}개와 키 {asked.n_keys:,}개의 전체 어텐션에는 표만 {needed / 1e9:.1f} GB가 필요한데 남은 메모리는 "
-        f"{there / 1e9:.1f} GB입니다. 같은 결과를 타일 몇 개로 구하는 jumok.variants.flash를 쓰십시오.",
-        bytes_needed=needed,
-    )
+    sizes = {"needed": f"{needed / 1e9:,.1f} GB", "there": f"{there / 1e9:,.1f} GB"}
+    raise TooLargeError(en=en.format(**sizes), ko=ko.format(**sizes), bytes_needed=needed)
 
 
 def free_bytes(array: ax.Array) -> int | None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError, UnknownName
 from ..path import Rule
 from ..path import axes as ax
@@ -14,8 +16,10 @@ from ..path.checked import count
 from ..path.described import like
 from ..path.library import array_namespace
 from ..path.parts import counted
+from ..path.products import ceiling, refuse_beyond
 from .asked import Asked
 from .features import Elu, PositiveRandom
+from .full import itemsize, refuse_too_large, table_bytes
 
 __all__ = ["Memory", "features_of", "linear", "recurrence"]
 
@@ -59,15 +63,40 @@ def linear(
     >>> linear(one, one, one, "causal").round(3).tolist()
     [[[0.0], [0.667], [1.333]]]
 
-    Errors: ``InputError`` for a rule that sums of features cannot follow; ``UnknownName`` for features and forms.
+    Errors: ``InputError`` for a rule that sums of features cannot follow; ``UnknownName`` for features and forms;
+    ``OverflowRefused`` where a sum would not fit the number type; ``TooLargeError``, before anything is made, where the
+    table of ``quadratic`` or the random features would not fit in the memory that is free.
     Source: Katharopoulos et al. 2020, "Transformers are RNNs"; Choromanski et al. 2021, "Performers".
     """
     asked = Asked.of(q, k, v, rule)
     run = _known("form", form, {"chunked": _chunked, "recurrent": _recurrent, "quadratic": _quadratic})
-    q, k, v, offset = features_of(asked, features, n_features, seed, when_taken=form == "chunked")
-    mixed = run(q, k, v, offset, count("chunk", chunk))
+    _refuse_too_large(asked, features, count("n_features", n_features), form)
+    with np.errstate(over="ignore", invalid="ignore"):
+        q, k, v, offset = features_of(asked, features, n_features, seed, when_taken=form == "chunked")
+        mixed = run(q, k, v, offset, count("chunk", chunk))
+    refuse_beyond(ceiling(mixed), mixed, "the sum of features · values")
     xp = array_namespace(mixed)
     return asked.given_back(xp.reshape(mixed, (*asked.q.shape[:-1], v.shape[-1])))
+
+
+def _refuse_too_large(asked: Asked, features: str, n_features: int, form: str) -> None:
+    heads, kv_heads = math.prod(asked.q.shape[:-2]), math.prod(asked.k.shape[:-2])
+    size = itemsize(asked.q)
+    if form == "quadratic":
+        refuse_too_large(
+            asked.q,
+            table_bytes(heads, asked.n_queries, asked.n_keys, size),
+            'form="quadratic" would hold {needed} of tables, and {there} are free. Try form="chunked", which gives the same.',
+            'form="quadratic"에는 표만 {needed}가 필요한데 남은 메모리는 {there}입니다. 같은 결과를 주는 form="chunked"를 쓰십시오.',
+        )
+    if features == "random":
+        rows = heads * asked.n_queries + kv_heads * (asked.n_keys + asked.v.shape[-1])
+        refuse_too_large(
+            asked.q,
+            n_features * (rows * size + 3 * 8 * asked.q.shape[-1]),  # the draw is float64, and turned
+            f"{n_features:,} random features would hold {{needed}}, and {{there}} are free. Try a smaller n_features.",
+            f"무작위 특징 {n_features:,}개에는 {{needed}}가 필요한데 남은 메모리는 {{there}}입니다. n_features를 줄이십시오.",
+        )
 
 
 # three forms of one sum; queries are (…, kv_head, group, query, feature), keys (…, kv_head, key, feature) ---------------

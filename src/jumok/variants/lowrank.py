@@ -17,6 +17,8 @@ from .asked import Asked
 
 __all__ = ["lowrank"]
 
+MOST_STEPS = 1000
+
 
 def lowrank(q: ax.Q, k: ax.K, v: ax.V, rule: Any = None, *, n_landmarks: int = 64, n_steps: int = 6) -> ax.Mixed:
     """softmax(q k̃ᵀ) · softmax(q̃ k̃ᵀ)⁺ · softmax(q̃ kᵀ) v with landmarks q̃, k̃: means of neighbouring queries and keys.
@@ -25,7 +27,7 @@ def lowrank(q: ax.Q, k: ax.K, v: ax.V, rule: Any = None, *, n_landmarks: int = 6
     k : (…, kv_head, key, d_head);  v : (…, kv_head, key, d_value)
     rule : everything, with a scale and a soft cap
     n_landmarks : more than there are tokens is every token by itself
-    n_steps : of the iteration that inverts the small table
+    n_steps : of the iteration that inverts the small table, 1,000 at most
 
     >>> import numpy as np
     >>> one = np.array([[[0.0], [1.0], [2.0]]])
@@ -37,12 +39,22 @@ def lowrank(q: ax.Q, k: ax.K, v: ax.V, rule: Any = None, *, n_landmarks: int = 6
     """
     asked = Asked.of(q, k, v, rule)
     _refuse_other_rules(asked.rule)
-    n_landmarks, n_steps, wide = count("n_landmarks", n_landmarks), count("n_steps", n_steps), asked.wide
+    n_landmarks, n_steps, wide = count("n_landmarks", n_landmarks), _steps(n_steps), asked.wide
     few_q, few_k = _landmarks(wide.q, n_landmarks), _landmarks(wide.k, n_landmarks)
     to_landmarks = _weights(wide.q, few_k, wide)
     among = _weights(few_q, few_k, wide)
     of_landmarks = weighted_sum(_weights(few_q, wide.k, wide), wide.v)
     return asked.given_back(to_landmarks @ (_inverse(among, n_steps) @ of_landmarks))
+
+
+def _steps(n_steps: Any) -> int:
+    if count("n_steps", n_steps) > MOST_STEPS:
+        raise InputError(
+            en=f"n_steps expects at most {MOST_STEPS}, got {n_steps:,}: each step cubes what is missing, so that 20 are enough.",
+            ko=f"n_steps에는 {MOST_STEPS} 이하의 수가 필요한데 {n_steps:,}이(가) 왔습니다. 걸음마다 모자란 몫이 세제곱으로 작아지므로 20이면 "
+            f"충분합니다.",
+        )
+    return int(n_steps)
 
 
 def _weights(q: ax.Q, k: ax.K, asked: Asked) -> ax.Weights:

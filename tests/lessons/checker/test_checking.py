@@ -261,6 +261,8 @@ def test_functions_of_a_notebook_lambdas_and_closures():
             "def one(q, k, v):\n    return q\n\n\ndef two(q, k, v):\n    return q\n",
             "which one of my.py? It defines: one, two",
         ),
+        ("x = 3\n_y = 4\n\n\ndef _hidden(q):\n    return q\n\n\ny = x\n", "which one of my.py? It defines: x, y"),
+        ("# nothing yet\n", "my.py defines no function. Write one, such as def attention"),
     ],
 )
 def test_what_cannot_be_told_is_asked_for(written, code, said):

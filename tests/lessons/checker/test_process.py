@@ -15,6 +15,9 @@ ACCIDENTS = {
     "input": ("n = int(input())\n    return q", "input", 5),
     "exit": ("import sys\n    sys.exit(3)", "exit", 6),
     "gone": ("import os\n    os._exit(0)", "exit", None),
+    "killed": ("import os\n    os.kill(os.getpid(), 9)", "killed", None),
+    "ended": ("import os, signal\n    os.kill(os.getpid(), signal.SIGTERM)", "killed", None),
+    "slow to end": ("import signal\n    while True: signal.signal(signal.SIGUSR1, signal.SIG_IGN)", "time", None),
     "crash": ("import ctypes\n    ctypes.string_at(0)", "crash", 6),
     "file": ("open('big', 'wb').write(b'x' * 20_000_000)\n    return q", "file", 5),
     "name": ("return sofmax(q @ k.T) @ v", "name", 5),
@@ -37,6 +40,13 @@ def test_an_accident_is_a_verdict(checked, name):
     for lang in ("en", "ko"):
         assert verdict.failure.explained(lang) in verdict.text(lang)
     assert "where an array" not in verdict.text("ko")
+
+
+def test_the_signal_that_ended_it_is_named(checked):
+    failure = checked("import os\n\n\ndef attention(q, k, v):\n    os.kill(os.getpid(), 9)\n").failure
+    assert "ended by a signal (SIGKILL)" in failure.explained("en")
+    assert "시그널(SIGKILL)을 받고 끝났습니다" in failure.explained("ko")
+    assert "초 안에" not in failure.explained("ko")
 
 
 def test_a_wrong_shape_comes_with_the_shapes_of_the_variables(checked):

@@ -97,6 +97,14 @@ def test_a_text_through_any_tokenizer(tokenizer, n_words):
     assert all(token.span is not None for token in reading.tokens)
 
 
+def test_one_layer_is_called_one():
+    x = torch.zeros(1, 1, 8)
+    with torch.no_grad(), jumok.capture() as reading:
+        torch.nn.MultiheadAttention(8, 1, batch_first=True).eval()(x, x, x)
+    assert repr(reading) == "Captured(1 layer, 1 token)"
+    assert repr(reading[0]) == "Trace(1 token, 1 head (1 key/value), d_head 8, everything, from model)"
+
+
 def test_a_batch_is_one_reading_a_text_without_padding():
     tokenizer, model = of_transformers(word_pieces(), **MARKS), bert()
     reading = jumok.capture(model, ["the cat", CAT], tokenizer)
@@ -129,7 +137,13 @@ def test_ones_own_module_with_a_tokenizer():
 
 
 def test_the_share_of_unknown_tokens_is_told():
-    assert jumok.capture(bert(), "the 은행 cat", word_pieces()).unknown == pytest.approx(1 / 3)
+    reading = jumok.capture(bert(), "the 은행 cat", word_pieces())
+    assert reading.unknown == pytest.approx(1 / 3)
+    said = reading.source.details["unreadable"]
+    assert said["why"] == "unknown"
+    assert "33.3% of its tokens stand for text that its vocabulary does not know" in said["en"]
+    assert "토큰의 33.3%가 어휘에 없는 글" in said["ko"]
+    assert "unreadable" not in jumok.capture(bert(), "the cat", word_pieces()).source.details
 
 
 # encoder and decoder ------------------------------------------------------------------------------

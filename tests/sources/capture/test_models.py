@@ -11,6 +11,7 @@ import torch
 import transformers as hf
 
 import jumok
+import small_folders
 from jumok.errors import InputError
 from jumok.sources.capture.models import load_model, name_of, tokenizer_of
 from small_tokenizers import of_transformers, word_pieces
@@ -81,16 +82,104 @@ def test_what_is_not_there_is_refused(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as told:
         load_model(name)
-    assert re.search(r"there is no folder|no readable config\.json", told.value.en)
+    assert re.search(r"there is no folder|holds no config\.json", told.value.en)
     assert "폴더" in told.value.ko or "config.json" in told.value.ko
 
 
 def test_a_folder_without_a_config_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"holds no readable config\.json"):
+    with pytest.raises(InputError, match=r"holds no config\.json, so it is not the folder of a model"):
         load_model(tmp_path)
-    (tmp_path / "config.json").write_text("{ no")
-    with pytest.raises(InputError, match=r"holds no readable config\.json \(Expecting property name.*line 1"):
-        load_model(tmp_path)
+
+
+ODD = {
+    b"[" * 10_000: ("it is nested too deeply", "너무 깊이 중첩되어 있습니다"),
+    b'{"a":' * 10_000: ("it is nested too deeply", "너무 깊이 중첩되어 있습니다"),
+    b'{"a": ' + b"9" * 6000 + b"}": ("a number in it has too many digits", "자릿수가 너무 많은 수가 있습니다"),
+    b"3": ("it holds no JSON object {…}", "JSON 객체 {…}가 아닙니다"),
+    b"[]": ("it holds no JSON object {…}", "JSON 객체 {…}가 아닙니다"),
+    b"null": ("it holds no JSON object {…}", "JSON 객체 {…}가 아닙니다"),
+    b'{"a": "\xff"}': ("it is not UTF-8 text", "UTF-8 글이 아닙니다"),
+    b"\xef\xbb\xbf{}": ("it begins with a byte order mark (BOM)", "맨 앞에 바이트 순서 표시(BOM)가 있습니다"),
+    b"": ("it is empty", "비어 있습니다"),
+    b"{ no": ("it is no JSON from line 1, column 3 on", "1번째 줄 3번째 글자부터 JSON이 아닙니다"),
+}
+
+
+SKIPPED = {
+    odd for odd in ODD if odd in (b"", b"{ no") or odd.startswith((b"\xef", b'{"a": "'))
+}  # by the library itself
+
+
+@pytest.mark.parametrize(
+    ("name", "odd"),
+    [(name, odd) for name in ("config.json", "tokenizer.json", "tokenizer_config.json") for odd in ODD]
+    + [("generation_config.json", odd) for odd in ODD if odd not in SKIPPED],
+    ids=lambda one: repr(one[:20]),
+)
+def test_a_damaged_file_of_a_folder_is_named(tmp_path, name, odd):
+    folder = small_folders.folder_of(small_folders.generator(), tmp_path / "m")
+    (folder / name).write_bytes(odd)
+    en, ko = ODD[odd]
+    with pytest.raises(InputError) as told:
+        jumok.capture(folder, "the cat")
+    assert told.value.en == f"{folder / name} cannot be read: {en}. Copy the file again."
+    assert told.value.ko == f"{folder / name} 파일을 읽을 수 없습니다: {ko}. 파일을 다시 복사하십시오."
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value", "en", "ko"),
+    [
+        (
+            "config.json",
+            "hidden_size",
+            "x",
+            r'config\.json: hidden_size has a value .*: "x"\.',
+            '"x"는 이 종류의 모델에',
+        ),
+        ("config.json", "hidden_size", 1e400, "hidden_size has a value .*: Infinity", "쓸 수 없습니다"),
+        ("config.json", "architectures", [[]], None, None),
+        ("config.json", "architectures", 5, None, None),
+        (
+            "config.json",
+            "head_dim",
+            0,
+            r"cannot be loaded\. config\.json may not fit it \(transformers: ",
+            "config.json이",
+        ),
+        (
+            "tokenizer.json",
+            "model",
+            5,
+            r"the tokenizer cannot be made of its files \(tokenizer\.json",
+            "토크나이저를 만들 수",
+        ),
+    ],
+)
+def test_an_odd_value_in_a_file_of_a_folder_is_told(tmp_path, name, field, value, en, ko):
+    folder = small_folders.folder_of(small_folders.generator(), tmp_path / "m")
+    (folder / name).write_text(json.dumps(json.loads((folder / name).read_text()) | {field: value}))
+    if en is None:  # of no use to the reading
+        jumok.capture(folder, "the cat")
+        return
+    with pytest.raises(InputError, match=en) as told:
+        jumok.capture(folder, "the cat")
+    assert ko in told.value.ko
+    assert str(folder) in told.value.ko
+
+
+def test_a_config_of_no_kind_is_told(folder):
+    (folder / "config.json").write_text('{"hidden_size": 8}')
+    with pytest.raises(InputError, match=r"config\.json does not say what kind") as told:
+        load_model(folder)
+    assert "종류(model_type)가 없습니다" in told.value.ko
+
+
+def test_a_broken_tokenizer_does_not_stop_one_of_your_own(folder):
+    own = tokenizer_of(folder)
+    (folder / "tokenizer.json").write_text("[" * 10_000)
+    assert len(jumok.capture(folder, "the cat", own).tokens) == 4
+    with pytest.raises(InputError, match=r"tokenizer\.json cannot be read: it is nested"):
+        list(jumok.measure(folder, ["the cat", "the"], workers=1).heads)
 
 
 def test_pickled_weights_are_loaded_only_when_asked_for(folder):
@@ -135,7 +224,7 @@ def test_a_model_that_breaks_is_told(folder):
     next(folder.glob("*.safetensors")).write_bytes(b"no")
     with pytest.raises(InputError, match=r"the weights .* are cut off or damaged") as told:
         load_model(folder)
-    assert "손상되었습니다" in told.value.ko
+    assert "손상되었습니다(파일이 너무 짧습니다)" in told.value.ko
     assert "\n" not in told.value.en
 
 

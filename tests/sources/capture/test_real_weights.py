@@ -10,8 +10,7 @@ import torch
 
 import jumok
 import real_weights
-from jumok.picture.captured import unreadable
-from jumok.picture.labels import labels_of
+from jumok.picture.labels import labels, labels_of, readable
 from jumok.sources.capture.models import load_model, quiet
 from real_weights import demo as demo
 from real_weights import smollm2 as smollm2
@@ -122,8 +121,11 @@ def test_hangul_in_bytes_and_in_jamo(encoder, decoder):
     assert [token.text for token in first] == ["\u110b", "##\u1173", "##\u11ab"]
     assert [label.text for label in labels_of(jamo.tokens, "은행")][1:4] == ["은"] * 3
     assert jamo.unknown == 0
-    assert unreadable(jamo, jamo.unknown) == "jamo"
-    assert unreadable(pieces, pieces.unknown) is None
+    assert jamo.source.details["unreadable"]["why"] == "jamo"
+    assert "unreadable" not in pieces.source.details
+    assert [(label.text, label.part, label.parts) for label in labels(readable(jamo)[0])][1:4] == [
+        ("은", at, 3) for at in (1, 2, 3)
+    ]
 
 
 @pytest.mark.parametrize(

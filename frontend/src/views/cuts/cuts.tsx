@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import { cutText, isCutAt, isSame, type Cell, type Cut, type Guesses } from "../../cuts";
 import type { Lang } from "../../engine/record";
+import { isolated } from "../../isolated";
 import { number, percent, shown } from "../../explanation/words";
 import type { Session } from "../../state";
 import { say } from "../../words";
@@ -56,7 +57,7 @@ function OneCut({ cut, lang }: { cut: Cut; lang: Lang }): JSX.Element {
 
 function Expected({ guesses, kind, lang }: { guesses: Guesses; kind: Cut["kind"]; lang: Lang }): JSX.Element {
   const { position, token, words, moved, logits } = guesses;
-  const rows = words.map(({ text, before, after }) => [shown(text), number(before), number(after)]);
+  const rows = words.map(({ text, before, after }) => [isolated(shown(text)), number(before), number(after)]);
   return (
     <>
       <Table
@@ -72,7 +73,7 @@ function Expected({ guesses, kind, lang }: { guesses: Guesses; kind: Cut["kind"]
 
 function Moved({ cut, lang }: { cut: Cut; lang: Lang }): JSX.Element {
   const rows = cut.changes.map(({ position, token, norm, relative, cosine }) => [
-    `#${position} ${shown(token)}`, number(norm), percent(relative), number(cosine),
+    say(CUTS, "at", lang, { position, token: shown(token) }), number(norm), percent(relative), number(cosine),
   ]);
   const heads = ["token", "norm", "relative", "cosine"];
   return <Table caption={say(CUTS, "vectors", lang)} heads={heads} rows={rows} lang={lang} />;
@@ -95,7 +96,7 @@ function Table({ caption, heads, rows, lang }: TableGiven): JSX.Element {
       <tbody>
         {rows.map(([name, ...numbers], at) => (
           <tr key={at}>
-            <th scope="row"><bdi>{name}</bdi></th>
+            <th scope="row">{name}</th>
             {numbers.map((text, column) => <td key={column}>{text}</td>)}
           </tr>
         ))}

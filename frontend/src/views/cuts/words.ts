@@ -10,6 +10,7 @@ export const CUTS: Words = {
     "확률의 {moved}가 다른 토큰으로 옮겨 가고 로짓은 {logits}만큼 움직입니다.",
   ],
   vectors: ["Output vectors that move most", "가장 많이 움직이는 출력 벡터"],
+  at: ["#{position} {token}", "#{position} {token}"],
   token: ["token", "토큰"],
   before: ["with it", "있을 때"],
   after: ["without it", "없을 때"],

@@ -62,7 +62,7 @@ export function Keys({ looking, designing, row, whole }: KeysProps): JSX.Element
             wrong={wrong?.key === key ? refusal(wrong.why, lang.value) : null}
             row={base}
             set={(value, from, join) => want(key, () => withWeight(from, allowed, key, value), join)}
-            refuse={(why) => (refused.value = { key, why })}
+            refuse={(why) => (refused.value = why && { key, why })}
             free={() => want(key, () => withoutWeight(base, key))}
           />
         ))}
@@ -93,8 +93,8 @@ interface LineProps {
   readonly row: WantedRow;
   /** Want so much, in a row that was like this; whether it could be. */
   readonly set: (value: number, from: WantedRow, join: boolean) => boolean;
-  /** Say why what was typed is no weight. */
-  readonly refuse: (why: Refused) => void;
+  /** Say why what was typed is no weight; null: say no more. */
+  readonly refuse: (why: Refused | null) => void;
   readonly free: () => void;
 }
 
@@ -181,10 +181,16 @@ function Slider({ line: { given, wanted, reached, row, set }, label }: InputProp
 }
 
 /** The same as a number, to be typed or stepped with the arrows. */
-function Field({ line: { given, wanted, row, wrong, set, refuse }, label }: InputProps): JSX.Element {
+function Field({ line: { given, wanted, row, wrong, set, refuse, free }, label }: InputProps): JSX.Element {
   const typed = useSignal<string | null>(null);
   const shown = wanted ?? given;
   const commit = (text: string): void => {
+    if (text.trim() === "") { // nothing is wanted of it
+      typed.value = null;
+      if (given === null) refuse(null);
+      else free();
+      return;
+    }
     const value = parsed(text);
     if (value instanceof Refused) refuse(value);
     else if (value === shown || set(value, row, false)) typed.value = null;

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useId, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { whySentences } from "../../explanation/explain";
+import { shown } from "../../explanation/words";
 import type { Lang } from "../../engine/record";
 import { Refused } from "../../engine/sheet";
 import { besideReached, tableFor, type Beside, type Trouble } from "../../engine/wanted";
@@ -192,7 +193,7 @@ function Check({ of, label }: { of: Designing["isLive"]; label: string }): JSX.E
 
 function wrongText(wrong: Wrong, lang: Lang): string {
   if (wrong instanceof Refused) return refusal(wrong, lang);
-  if (!("lost" in wrong)) return wrong[lang];
+  if (!("lost" in wrong)) return shown(wrong[lang]);
   const what = wrong.lost.map((one) => LOST[one][lang === "en" ? 0 : 1]).join(", ");
   return said("cannot.carry", lang, { what });
 }

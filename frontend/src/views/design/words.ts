@@ -76,7 +76,7 @@ const DESIGN_WORDS: Words = {
     "Found, and put into the tables: W_Q and W_K are marked where they changed.",
     "찾아서 표에 넣었습니다. W_Q와 W_K에서 바뀐 곳에 표시가 있습니다.",
   ],
-  "not.solved": ["Not solved: {reason:e}", "찾지 못했습니다. {reason:e}"],
+  "not.solved": ["Not solved: {reason:as}", "찾지 못했습니다. {reason:as}"],
   "cannot.carry": [
     "this record has something that an example file, which is what Python is given, has no word for ({what:e}).",
     "파이썬에는 예제 파일로 전하는데, 이 기록에는 예제 파일에 쓸 수 없는 것이 있습니다({what:e}).",

@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import { fewTiles, foldingOf, type Folding } from "../../engine/folding";
 import type { Lang, Layer } from "../../engine/record";
 import type { Session } from "../../state";
+import { isolated } from "../../isolated";
 import { nameOf } from "../tokens";
 import css from "./folding.css";
 import { aboutOf, endSaid, foldSaid, startSaid, titleOf } from "./said";
@@ -73,7 +74,7 @@ function Choices({ session, places, layer, tile }: Given & { layer: Layer; tile:
       <label>
         {told("query", lang)}{" "}
         <select value={choice.query.value} onChange={(event) => session.choose({ query: Number(event.currentTarget.value) })}>
-          {layer.tokens.map((token, at) => <option key={at} value={at}>{`${nameOf(token)} (${at})`}</option>)}
+          {layer.tokens.map((token, at) => <option key={at} value={at}>{`${isolated(nameOf(token))} (${at})`}</option>)}
         </select>
       </label>
       {layer.q.heads > 1 && (

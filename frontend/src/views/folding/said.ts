@@ -1,6 +1,7 @@
 /** The sentences of explanation/variants.py in Python, of the same facts. */
 import type { Fold, Folding } from "../../engine/folding";
-import type { Lang, Layer, Token } from "../../engine/record";
+import { namesOfTokens } from "../../engine/path";
+import type { Lang, Layer } from "../../engine/record";
 import { fill, number } from "../../explanation/words";
 import phrases from "./phrases.json";
 
@@ -14,11 +15,11 @@ function sentence(kind: Kind, data: Data, lang: Lang): string {
 }
 
 export function titleOf(layer: Layer, query: number, lang: Lang): string {
-  return sentence("title", { token: layer.tokens[query].text }, lang);
+  return sentence("title", { token: namesOfTokens(layer.tokens)[query] }, lang);
 }
 
 export function aboutOf(layer: Layer, head: number, query: number, tile: number, lang: Lang): string {
-  return sentence("flash.about", { token: layer.tokens[query].text, head, n: layer.k.rows, tile }, lang);
+  return sentence("flash.about", { token: namesOfTokens(layer.tokens)[query], head, n: layer.k.rows, tile }, lang);
 }
 
 /** What is said before the first tile; "" where nothing is. */
@@ -28,10 +29,10 @@ export function startSaid({ start }: Folding, lang: Lang): string {
 
 /** What one tile does. */
 export function foldSaid(layer: Layer, query: number, fold: Fold, at: number, lang: Lang): string {
-  const read = layer.keyTokens ?? layer.tokens;
+  const read = namesOfTokens(layer.keyTokens ?? layer.tokens);
   const keys = namesOf(read.slice(fold.from, fold.to));
   const numbers: Data = {
-    token: layer.tokens[query].text,
+    token: namesOfTokens(layer.tokens)[query],
     scores: fold.scores,
     before: fold.before.total,
     added: fold.added,
@@ -48,17 +49,16 @@ export function foldSaid(layer: Layer, query: number, fold: Fold, at: number, la
 
 /** What comes at the end: the row, or that there is none. */
 export function endSaid(layer: Layer, query: number, tile: number, folding: Folding, lang: Lang): string {
-  const token = layer.tokens[query].text;
+  const token = namesOfTokens(layer.tokens)[query];
   const last = folding.folds[folding.folds.length - 1].after;
   if (last.top === null || folding.lse === null) return sentence("flash.empty", { token }, lang);
   const sums = { sums: last.mixed ?? [], mixed: folding.mixed ?? [] };
   return sentence("flash.end", { ...sums, total: last.total, top: last.top, lse: folding.lse, tile, n: layer.k.rows }, lang);
 }
 
-function namesOf(tokens: readonly Token[]): Readonly<Record<string, string | number | readonly string[]>> {
-  const texts = tokens.map(({ text }) => text);
-  if (texts.length <= MOST_NAMED) return { keys: texts };
-  return { n_keys: texts.length, first: texts[0], last: texts[texts.length - 1] };
+function namesOf(names: readonly string[]): Readonly<Record<string, string | number | readonly string[]>> {
+  if (names.length <= MOST_NAMED) return { keys: names };
+  return { n_keys: names.length, first: names[0], last: names[names.length - 1] };
 }
 
 function kindOf({ read, before, after }: Fold): Kind {

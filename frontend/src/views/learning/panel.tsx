@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { snapshotAt } from "../../engine/history";
 import type { Lang } from "../../engine/record";
 import { number, shown } from "../../explanation/words";
+import { isolated } from "../../isolated";
 import type { Session } from "../../state";
 import { valueAt } from "./curves";
 import css from "./learning.css";
@@ -202,7 +203,7 @@ function ProbePicker({ session, side, lang }: { session: Session; side: Side; la
       >
         {probes.map(({ tokens, answer }, at) => (
           <option key={at} value={at}>
-            {tokens.map(({ label }) => shown(label.text)).join(" ") + (answer === null ? "" : ` → ${shown(answer)}`)}
+            {tokens.map(({ label }) => isolated(shown(label.text))).join(" ") + (answer === null ? "" : ` → ${isolated(shown(answer))}`)}
           </option>
         ))}
       </select>

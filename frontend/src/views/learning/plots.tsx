@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useComputed, useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Lang } from "../../engine/record";
-import { number, shown } from "../../explanation/words";
+import { number } from "../../explanation/words";
 import type { Session } from "../../state";
 import { axisOf, headCurve, HEIGHT, largest, pathOf, stepAt, valueAt, WIDTH, type Curve } from "./curves";
 import type { Runs, Side } from "./run";
@@ -124,7 +124,7 @@ function Plot({ title, lines, levels = [], high, runs, step, isLog, lang }: Draw
     <figure>
       <figcaption>{title}</figcaption>
       <div class="curve-plot">
-        <span class="quiet high">{number(high)}</span>
+        <span class="quiet high">{number(Number(high.toPrecision(4)))}</span>
         <span class="quiet low">0</span>
         <Surface runs={runs} isLog={isLog}>
           <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={told("plot", lang, ends)}>
@@ -177,7 +177,7 @@ function Named({ line, step, lang }: { line: Line; step: ReadonlySignal<number>;
     <li>
       <Sample look={line.look} />
       <span>
-        {shown(line.name!)} <b>{Number.isNaN(value) ? told("unmeasured", lang) : number(value)}</b>
+        {line.name} <b>{Number.isNaN(value) ? told("unmeasured", lang) : number(value)}</b>
         {own < step.value && <span class="quiet"> {told("of_step", lang, { step: own })}</span>}
       </span>
     </li>

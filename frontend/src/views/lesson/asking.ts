@@ -1,11 +1,12 @@
 /** Numbers drawn for a question, and what somebody typed judged as lessons/lesson.py judges it. */
 import type { Named, Value } from "../../engine/expressions";
-import type { Question, Text } from "./lesson";
+import type { Question, Text, Typed } from "./lesson";
 
 /** A number from 0 up to 1, as Math.random gives it. */
 export type Chance = () => number;
 
 const MOST_TRIES = 20;
+const NOTHING = 1e-9; // what rounding leaves of a whole number
 
 /** Numbers for a question; others than last time, where there are others. */
 export function drawn({ draws, sets }: Question, before: Named | null = null, chance: Chance = Math.random): Named {
@@ -17,14 +18,13 @@ export function drawn({ draws, sets }: Question, before: Named | null = null, ch
   return made;
 }
 
-const NUMBER = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?:\/((?:\d+\.?\d*|\.\d+)))?(%?)$/i;
-
-/** A number as people type it: 1/3, 55%, with commas; null where it is none. */
-export function typedNumber(text: string): number | null {
-  const found = NUMBER.exec(text.replaceAll("−", "-").replace(/[\s,]/g, ""));
-  if (found === null) return null;
-  const value = Number(found[1]) / Number(found[2] ?? 1) / (found[3] ? 100 : 1);
-  return Number.isFinite(value) ? value : null;
+/** A number as people type it, as lessons/typed.py reads it; null where it is none. `isWhole`: so is the answer. */
+export function typedNumber(text: string, isWhole: boolean, { letters, pattern, words }: Typed): number | null {
+  const plain = text.normalize("NFC").toLowerCase().replace(/[^]/g, (letter) => letters[letter] ?? letter);
+  const [, number, comma, below = 1, percent, word] = RegExp(pattern).exec(plain) ?? [];
+  const above = Number(number?.replace(/[ ,]/g, "") ?? comma?.replace(",", "."));
+  const value = word ? words[word] : above / Number(below) / (percent ? 100 : 1);
+  return (isWhole ? comma : word) || !isFinite(value) ? null : value;
 }
 
 /** Whether what was given counts as an answer. */
@@ -39,9 +39,10 @@ export type Judged =
   | { readonly kind: "slip"; readonly said: Text };
 
 /** What comes of an answer; `compute` computes an expression with the numbers that were drawn. */
-export function judged(question: Question, text: string, compute: (expression: string) => Value): Judged {
+export function judged(question: Question, text: string, compute: (expression: string) => Value, typed: Typed): Judged {
   const answer = compute(question.answer);
-  const given = typeof answer === "string" ? text.normalize("NFC").trim() : typedNumber(text);
+  const isWhole = isNear(answer, Math.round(Number(answer)), NOTHING);
+  const given = typeof answer === "string" ? text.normalize("NFC").trim() : typedNumber(text, isWhole, typed);
   if (given === null) return { kind: "no_number" };
   if (isNear(answer, given, question.tolerance)) return { kind: "right" };
   const slip = question.mistakes.find(([expression]) => isNear(compute(expression), given, question.tolerance));

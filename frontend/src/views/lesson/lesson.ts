@@ -81,6 +81,13 @@ export interface Goal {
   readonly is_here: boolean;
 }
 
+/** How a number is read that somebody types (lessons/typed.py): what a letter stands for, the groups of a number, what a word means. */
+export interface Typed {
+  readonly letters: Readonly<Record<string, string>>;
+  readonly pattern: string;
+  readonly words: Readonly<Record<string, number>>;
+}
+
 export interface Lesson {
   readonly name: string;
   readonly command: string;
@@ -89,6 +96,7 @@ export interface Lesson {
   readonly minutes: number;
   readonly elements: Readonly<Partial<Record<Lang, readonly Element[]>>>;
   readonly measured: Measured;
+  readonly typed: Typed;
   readonly goals: readonly Goal[];
 }
 

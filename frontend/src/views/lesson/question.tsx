@@ -22,7 +22,7 @@ export function QuestionBlock({ sitting, block }: { sitting: Sitting; block: Que
   };
   const check = (event: Event): void => {
     event.preventDefault();
-    found.value = judged(block, text.value, compute);
+    found.value = judged(block, text.value, compute, sitting.lesson.typed);
     if (found.value.kind === "right") sitting.kept.add(sitting.lesson.name, block.id, "right");
   };
   const another = (): void => {

@@ -1,6 +1,7 @@
 /** A link that brings the live view into a state; its address can be shared. */
 import type { JSX } from "preact";
 import { shown } from "../../explanation/words";
+import { isolated } from "../../isolated";
 import type { Choice } from "../../state";
 import { SYMBOLS } from "../stages/names";
 import { nameOf } from "../tokens";
@@ -40,7 +41,7 @@ function nameOfView({ session: { desks }, lang: { value: lang } }: Sitting, { vi
   const token = query === undefined ? null : desks[at].layer(layer)?.tokens[query];
   return [
     stage !== undefined && view !== "weights" && view !== "output" ? SYMBOLS[stage] : told(view, lang),
-    token && nameOf(token),
+    token && isolated(nameOf(token)),
     facts.length > 1 && told("layer_n", lang, { n: desks[at].number(layer) }),
     facts[layer].n_heads > 1 && told("head_n", lang, { n: head }),
     desks.length > 1 && shown(title?.[lang] ?? title?.en ?? source.details.sentence ?? source.name ?? ""),

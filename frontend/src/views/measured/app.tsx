@@ -4,7 +4,8 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Lang } from "../../engine/record";
 import { shown } from "../../explanation/words";
-import { FRAME, say } from "../../words";
+import { COMMON, say } from "../../words";
+import { Title } from "../title";
 import { HeadCard } from "./card";
 import { THEMES, type Choice } from "./choice";
 import { HeadMap } from "./map";
@@ -30,7 +31,7 @@ export function App({ choice, title }: { choice: Choice; title: string | null })
   return (
     <div class="frame measured" ref={frame}>
       <header class="top">
-        <h1>{name}</h1>
+        <Title name={name} lang={lang} />
         <p class="under">{told.under[lang]}</p>
         <Tools choice={choice} />
         <div class="overview">{told.overview[lang].map((sentence, at) => <p key={at}>{sentence}</p>)}</div>
@@ -50,7 +51,7 @@ function Tools({ choice }: { choice: Choice }): JSX.Element {
   const lang = choice.lang.value;
   return (
     <div class="tools">
-      <div class="choices" role="group" aria-label={say(FRAME, "language", lang)}>
+      <div class="choices" role="group" aria-label={say(COMMON, "language", lang)}>
         {(Object.keys(LANGUAGES) as Lang[]).map((one) => (
           <button key={one} type="button" lang={one} aria-pressed={lang === one} onClick={() => (choice.lang.value = one)}>
             {LANGUAGES[one]}
@@ -58,9 +59,9 @@ function Tools({ choice }: { choice: Choice }): JSX.Element {
         ))}
       </div>
       <label class="theme">
-        <span>{say(FRAME, "theme", lang)}</span>
+        <span>{say(COMMON, "theme", lang)}</span>
         <select value={choice.theme.value} onChange={({ currentTarget: { value } }) => (choice.theme.value = value as (typeof THEMES)[number])}>
-          {THEMES.map((one) => <option key={one} value={one}>{say(FRAME, one, lang)}</option>)}
+          {THEMES.map((one) => <option key={one} value={one}>{say(COMMON, one, lang)}</option>)}
         </select>
       </label>
       <Link choice={choice} />
@@ -78,10 +79,10 @@ function Link({ choice }: { choice: Choice }): JSX.Element {
   };
   return (
     <div class="choices">
-      <button type="button" onClick={copy}>{say(FRAME, "link", lang)}</button>
+      <button type="button" onClick={copy}>{say(COMMON, "link", lang)}</button>
       <span role="status" class="told">
-        {told.value !== null && say(FRAME, told.value, lang)}
-        {told.value === "not_copied" && <textarea readOnly rows={2} aria-label={say(FRAME, "link", lang)} value={choice.link()} />}
+        {told.value !== null && say(COMMON, told.value, lang)}
+        {told.value === "not_copied" && <textarea readOnly rows={2} aria-label={say(COMMON, "link", lang)} value={choice.link()} />}
       </span>
     </div>
   );

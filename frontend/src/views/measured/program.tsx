@@ -1,7 +1,7 @@
 /** The program of a page of measured heads, built into static/measured.js: it needs no other. */
 import { render } from "preact";
 import { hashAddress } from "../../hosts/address";
-import { FRAME, say } from "../../words";
+import { COMMON, say } from "../../words";
 import pageCss from "../../look/page.css";
 import { App } from "./app";
 import { Choice } from "./choice";
@@ -26,7 +26,7 @@ async function draw(page: HTMLElement): Promise<void> {
     root.dataset.ready = "true";
   } catch (error) {
     root.setAttribute("role", "alert");
-    root.textContent = say(FRAME, "failed", "en", { reason: error instanceof Error ? error.message : String(error) });
+    root.textContent = say(COMMON, "failed", "en", { reason: error instanceof Error ? error.message : String(error) });
   }
 }
 

@@ -57,7 +57,7 @@ function Piece({ children, isZero = false }: { children: ComponentChildren; isZe
 
 /** Whose number it is: a long name leaves room for the numbers. */
 function Named({ name }: { name: string }): JSX.Element {
-  return <><span class="named" title={shown(name)}>{shown(name)}</span>{" "}</>;
+  return <><bdi class="named" title={shown(name)}>{shown(name)}</bdi>{" "}</>;
 }
 
 function Product({ term: { name, a, b, from }, ...shared }: Shown & { term: Term }): JSX.Element {

@@ -1,5 +1,5 @@
 /** The names of places and cells, as they are read and heard. */
-import { fill, number } from "../../explanation/words";
+import { fill, number, shown } from "../../explanation/words";
 import { namesOf } from "../../engine/path";
 import type { Step } from "../../engine/origin";
 import type { Cell, Lang, Layer, Stage, Token } from "../../engine/record";
@@ -30,7 +30,7 @@ export function cellText(stage: Stage, value: number): string {
 export function placeName({ token, name }: Place, lang: Lang): string {
   if (token !== null) return nameOf(token);
   if (typeof name === "object") return told("head.dimension", lang, { head: name.head, number: name.number });
-  return fill("{name:dim}", { name }, lang);
+  return typeof name === "string" ? shown(name) : fill("{name:dim}", { name }, lang);
 }
 
 /** What every cell of a table is called, row by row, before its number; and what it is called where the mask hides it. */

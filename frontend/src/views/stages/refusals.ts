@@ -6,7 +6,7 @@ import type { Reason, Refused } from "../../engine/sheet";
 const REFUSALS: Readonly<Record<Reason, readonly [en: string, ko: string]>> = {
   not_a_number: ["{text:e} is not a number. Type one such as 1.5 or -2.", "{text:e}: 숫자가 아닙니다. 1.5나 -2처럼 입력하십시오."],
   comma: ["Write the decimals after a point: 1.5, not 1,5.", "소수는 쉼표가 아니라 점으로 씁니다. 예: 1.5"],
-  not_finite: ["This number is too large.", "숫자가 너무 큽니다."],
+  not_finite: ["This is not a number.", "숫자가 아닙니다."],
   too_large: ["This number is too large: at most {most:n}.", "숫자가 너무 큽니다. {most:n}까지 쓸 수 있습니다."],
   not_in_range: ["It must lie between {least:n} and {most:n}.", "{least:n}에서 {most:n} 사이여야 합니다."],
   not_yes_or_no: ["A key is hidden or not; there is nothing between.", "키는 가려지거나 보이거나 둘 중 하나입니다."],

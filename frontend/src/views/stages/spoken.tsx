@@ -27,7 +27,9 @@ export function Spoken({ looking }: { looking: Looking }): JSX.Element {
   const kept = looking.hovered.value === null ? looking.kept.value : null;
   const [origin, arrived, changes] = [looking.origin.value, looking.arrived.value, looking.changes.value];
   const tell = (): void => {
-    said.value = textOf(NEWS[news.current], looking, own.current!.parentElement!);
+    const aside = own.current?.parentElement;
+    if (!aside) return; // the panel went meanwhile
+    said.value = textOf(NEWS[news.current], looking, aside);
     news.current = -1;
   };
   const saySoon = (what: News): void => {

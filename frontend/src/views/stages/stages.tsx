@@ -60,11 +60,25 @@ export function StageView({ session }: { session: Session }): JSX.Element {
 }
 
 function Aside({ looking }: { looking: Looking }): JSX.Element {
+  const { isFolded, choice } = looking.session;
   return (
     <aside class={looking.kept.value === null ? "aside" : "aside keeping"}>
-      <Walk looking={looking} />
-      <StageText looking={looking} />
-      <OriginPanel looking={looking} />
+      <div class="aside-top">
+        <Walk looking={looking} />
+        <button
+          type="button"
+          class="fold"
+          aria-expanded={!isFolded.value}
+          aria-controls="aside-told"
+          onClick={() => (isFolded.value = !isFolded.value)}
+        >
+          {told("fold", choice.lang.value)} <span aria-hidden="true">{isFolded.value ? "▴" : "▾"}</span>
+        </button>
+      </div>
+      <div id="aside-told" class={isFolded.value ? "aside-told folded" : "aside-told"} tabIndex={0} role="group" aria-label={told("fold", choice.lang.value)}>
+        <StageText looking={looking} />
+        <OriginPanel looking={looking} />
+      </div>
       <Spoken looking={looking} />
     </aside>
   );

@@ -67,6 +67,7 @@ const STAGES_WORDS: Words = {
 
   // where a number comes from
   origin: ["Where does this number come from?", "이 숫자는 어디에서 왔을까요?"],
+  fold: ["Explanation", "설명"],
   back: ["Back", "뒤로"],
   "origin.hint": [
     "Point at a number, tap it, or move to it with the arrow keys. Every number in the arithmetic leads further back.",

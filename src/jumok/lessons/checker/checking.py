@@ -52,7 +52,7 @@ def check(fn: Any, kind: str | None = None, *, mask: str | None = None, seconds:
         if _ran(found) or _is_of_the_code(found, reached):
             break
     if came.ended == "done" and not came.told.get("error") and not came.told.get("layouts"):
-        raise _unclear(came)
+        raise _unclear(came, kind)
     verdict = _judged(came, source, mask, Limits.of(reached.library) if seconds is None else limits)
     return replace(verdict, judged=judged)
 
@@ -122,14 +122,19 @@ def _is_of_the_code(came: Answers, reached: Reached) -> bool:
 OF_ARRAYS = {"AttributeError", "TypeError"}
 
 
-def _unclear(came: Answers) -> InputError:
+def _unclear(came: Answers, kind: str | None) -> InputError:
     name, parameters = came.told.get("name", ""), came.told.get("parameters", [])
     call = f"{name}({', '.join(one[0] for one in parameters)})"
     forms = "f(q, k, v), f(q, k, v, mask), f(x, w_q, w_k, w_v), f(x, w_q, w_k, w_v, w_o, n_heads), f(x, context, w_q, w_k, w_v), " \
         "softmax(scores), scale(scores, d_k), nn.Module.forward(x)"  # fmt: skip
+    more, more_ko = (
+        ("", "")
+        if kind
+        else ("; or say what it is with kind= (--kind)", ". 또는 kind=(--kind)로 무엇인지 알려 주십시오")
+    )
     return InputError(
-        en=f"it is not clear how to call {call}. Name its parameters as in one of these: {forms}; or say what it is with kind= (--kind).",
-        ko=f"{call}을(를) 어떻게 불러야 할지 알 수 없습니다. 매개변수 이름을 다음 가운데 하나처럼 쓰거나 kind=(--kind)로 무엇인지 알려 주십시오: {forms}.",
+        en=f"it is not clear how to call {call}. Name its parameters as in one of these: {forms}{more}.",
+        ko=f"{call}을(를) 어떻게 불러야 할지 알 수 없습니다. 매개변수 이름을 다음 가운데 하나처럼 쓰십시오: {forms}{more_ko}.",
     )
 
 

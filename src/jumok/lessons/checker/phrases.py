@@ -450,6 +450,12 @@ ERRORS = {
         "Python itself came down ({signal}). That comes from compiled code or from memory that was written over.",
         "파이썬이 비정상으로 끝났습니다({signal}). 컴파일된 코드나 잘못 건드린 메모리 때문입니다.",
     ),
+    "killed": (
+        "The process of the code was ended by a signal ({signal}). Code does that to itself with os.kill, or the system does it "
+        "where memory runs out; an attention needs neither.",
+        "코드를 실행하던 프로세스가 시그널({signal})을 받고 끝났습니다. 코드가 os.kill로 스스로 끝냈거나, 메모리가 모자라 시스템이 끝냈습니다. "
+        "어텐션에는 둘 다 필요 없습니다.",
+    ),
     "exit": (
         "The code ended Python (exit, quit, sys.exit or os._exit). A function returns instead.",
         "코드가 파이썬을 끝냈습니다(exit, quit, sys.exit, os._exit). 함수는 값을 돌려주어야 합니다.",

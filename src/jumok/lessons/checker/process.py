@@ -58,7 +58,8 @@ class Limits:
 class Answers:
     """What the child wrote down.
 
-    ended : "done", "time" (of computing), "wall" (by the clock), "output", "crash", "exit" or "refused" (the child itself could not begin)
+    ended : "done", "time" (of computing), "wall" (by the clock), "output", "crash", "killed" (by a signal that no crash
+        sends), "exit" or "refused" (the child itself could not begin)
     stopped_at : (function, line) of the learner's code where it was, the innermost first
     """
 
@@ -244,17 +245,27 @@ def read(place: Path, code: int, ended: str = "done", output: str = "") -> Answe
     if ended == "done" and not told:
         if not stage:
             return Answers("refused", output=output)
-        ended = "crash" if code < 0 else "exit"
-        if code in (-getattr(signal, "SIGXCPU", 0), -signal.SIGKILL):
-            ended = "time"
-    name = signal.Signals(-code).name if code < 0 and ended == "crash" else ""
+        ended = "exit" if code >= 0 else "crash" if _signal(code) in CRASHES else "killed"
+        if _signal(code) == "SIGXCPU" or (_signal(code) == "SIGKILL" and _stopped(place)):
+            ended = "time"  # a handler wrote where it was, and the code went on
+    name = _signal(code) if ended in ("crash", "killed") else ""
     return Answers(ended, told, arrays or {}, output, stage, _stopped_at(place), name)
+
+
+CRASHES = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGTRAP", "SIGSYS")
+
+
+def _signal(code: int) -> str:
+    """The name of the signal that ended a process; "" where none did."""
+    if code >= 0:
+        return ""
+    return signal.Signals(-code).name if -code in {*signal.Signals} else f"SIG{-code}"
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return plain if isinstance(plain, dict) else {}
 
@@ -267,12 +278,16 @@ def _arrays(path: Path) -> dict[str, Any] | None:
         return None
 
 
+def _stopped(place: Path) -> str:
+    """What faulthandler wrote, "" where it was not called."""
+    try:
+        return (place / "stopped_at.txt").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def _stopped_at(place: Path) -> tuple[tuple[str, int], ...]:
     """The learner's lines in what faulthandler wrote."""
-    try:
-        text = (place / "stopped_at.txt").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ()
-    found = re.findall(r'File "([^"]*)", line (\d+) in (\S+)', text)
+    found = re.findall(r'File "([^"]*)", line (\d+) in (\S+)', _stopped(place))
     own = [(name, int(line)) for file, line, name in found if file.startswith((str(place), "<ipython", "<stdin"))]
     return tuple(own[:6])

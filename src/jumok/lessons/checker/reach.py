@@ -15,7 +15,13 @@ from typing import Any
 
 from ...errors import InputError, MissingExtra, system_reason
 
-__all__ = ["Reached", "of_file", "of_object"]
+__all__ = ["NotChosen", "Reached", "of_file", "of_object"]
+
+
+class NotChosen(InputError):
+    """A file defines nothing that could be meant, or several things; ``names`` are what it defines."""
+
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,12 +110,20 @@ def _likeliest(path: Path, names: list[str]) -> str:
             return found[-1]
     if len(public) == 1:
         return public[0]
-    some = ", ".join(public) or "-"
-    first = public[0] if public else "attention"
-    raise InputError(
-        en=f"which one of {path.name}? It defines: {some}. Say it behind a colon: {path.name}:{first}",
-        ko=f"{path.name}의 어느 것입니까? 이 파일에 있는 이름: {some}. 콜론 뒤에 쓰십시오: {path.name}:{first}",
-    )
+    raise _not_chosen(path, public)
+
+
+def _not_chosen(path: Path, names: list[str]) -> NotChosen:
+    some = ", ".join(names)
+    error = NotChosen(
+        en=f"which one of {path.name}? It defines: {some}. Say it behind a colon: {path.name}:{names[0]}",
+        ko=f"{path.name}의 어느 것입니까? 이 파일에 있는 이름: {some}. 콜론 뒤에 쓰십시오: {path.name}:{names[0]}",
+    ) if names else NotChosen(
+        en=f"{path.name} defines no function. Write one, such as def attention(q, k, v): …",
+        ko=f"{path.name}에 함수가 없습니다. def attention(q, k, v): …처럼 함수를 쓰십시오.",
+    )  # fmt: skip
+    error.names = tuple(names)
+    return error
 
 
 def _beside(path: Path, source: str) -> tuple[Path, ...]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...words import LANGS
+from ...words import LANGS, counted
 from ..roles.table import HeadRole, HeadTable
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class Measured:
     def __repr__(self) -> str:
         """Short: the table is ``.table``."""
         n_heads = len({(row.layer, row.head) for row in self.table.rows})
-        return f"Measured({self.model!r} over {self.corpus!r}: {n_heads} heads, {self.n_sentences:,} sentences, {self.n_tokens:,} tokens)"
+        sizes = ((n_heads, "head"), (self.n_sentences, "sentence"), (self.n_tokens, "token"))
+        return f"Measured({self.model!r} over {self.corpus!r}: {', '.join(counted(n, what) for n, what in sizes)})"
 
     def corpus_name(self, lang: str) -> str:
         """What the corpus is called; random tokens in the reader's language."""

@@ -11,7 +11,7 @@ import torch
 from ...errors import InputError
 from ...tokens import Token
 from .notes import Note
-from .texts import encoded, tokens_of, word_of
+from .texts import encoded, refuse_blank, tokens_of, word_of
 
 __all__ = ["Asked", "Side", "Told", "asked", "context_of", "refuse_text"]
 
@@ -107,6 +107,8 @@ def asked(model: Any, text: Any, tokenizer: Any, target: str | None, name: str) 
 
 
 def _texts(model: Any, texts: list[Any], tokenizer: Any, name: str) -> Asked:
+    for text in texts:
+        refuse_blank(text)
     given = encoded(tokenizer, texts)
     _fits(model, given.inputs["input_ids"])
     device = next((parameter.device for parameter in model.parameters()), None)
@@ -155,7 +157,7 @@ def _tokenizer(model: Any, tokenizer: Any, text: Any) -> Any:
     if folder:
         from .models import tokenizer_of
 
-        found = tokenizer_of(folder)
+        found = tokenizer_of(folder, needed=True)
         if found is not None:
             return found
     raise InputError(
@@ -165,9 +167,13 @@ def _tokenizer(model: Any, tokenizer: Any, text: Any) -> Any:
 
 
 def refuse_text(text: Any, model: Any, name: str) -> None:
-    """Refuse a text for a model whose folder has no tokenizer."""
+    """Refuse a text for a model whose folder has no tokenizer, or a damaged one. Errors: ``InputError``."""
+    from .models import tokenizer_of
+
     if not isinstance(text, (str, list, tuple)):
         return
+    if folder := getattr(model.config, "_name_or_path", ""):
+        tokenizer_of(folder, needed=True)
     sees = hasattr(model.config, "patch_size") or hasattr(model.config, "image_size")
     what, what_ko = ("pictures", "그림") if sees else ("something else than texts", "글이 아닌 것")
     takes = "pixel_values" if sees else "input_values"

@@ -22,7 +22,7 @@ from ...trace import Reading
 from .asked import Side, Told, context_of
 from .capturing import Captured, evaluating, not_read, refuse_loading
 from .circuits import Circuits, circuits, heard, unembedding
-from .models import load_model, name_of, place_of
+from .models import load_model, name_of, place_of, tokenizer_of
 from .texts import encoded, tokens_of
 
 __all__ = ["BatchReader", "Piece", "open_folder", "open_module"]
@@ -48,7 +48,10 @@ def open_folder(name: str, dtype: str | None = None, allow_pickle: bool = False)
     Errors: as of ``load_model``; ``InputError`` where it has no tokenizer.
     """
     model, tokenizer, _ = load_model(name, dtype, allow_pickle)
-    return BatchReader(model, tokenizer, name_of(name), place_of(name))
+    folder = place_of(name)
+    return BatchReader(
+        model, tokenizer_of(folder, needed=True) if tokenizer is None else tokenizer, name_of(name), folder
+    )
 
 
 def open_module(model: Any, tokenizer: Any, dtype: str | None = None, allow_pickle: bool = False) -> BatchReader:

@@ -25,7 +25,7 @@ from ...errors import InputError, JumokError, NoLayer
 from ...layer_numbers import layer_place
 from ...tokens import Token, position, unknown_name
 from ...trace import Reading, Source, Trace, no_layer
-from ...words import LANGS
+from ...words import LANGS, counted
 from .asked import Asked, Told, asked, refuse_text
 from .calls import Seen
 from .cut import Cut, Place, Rerun, cut
@@ -35,6 +35,7 @@ from .notes import Note
 from .room import refuse_too_large
 from .seen_words import OTHER_THREAD, OWN_THREAD
 from .stacks import names_of, read, reading_of
+from .texts import unreadable
 from .traces import Refused
 from .wanted import Layers, absent, refuse_absent, refuse_absent_early, wanted_layers
 from .watching import watching
@@ -125,7 +126,10 @@ class Captured(Reading):
         put, shown = object.__setattr__, self.readings[at]
         put(self, "_main", at)
         put(self, "layers", shown.layers)
-        put(self, "source", replace(shown.source, details={**shown.source.details, **self._told()}))
+        details = {**shown.source.details, **self._told()}
+        if said := unreadable(shown.tokens, str(details.get("sentence", "")), self.unknown):
+            details["unreadable"] = said
+        put(self, "source", replace(shown.source, details=details))
 
     def _told(self) -> dict[str, Any]:
         """What was not read, and what a reader should know, as plain JSON."""
@@ -198,7 +202,7 @@ class Captured(Reading):
         if hasattr(self, "_running"):
             return "Captured(still watching: it is filled when the with-block ends)"
         several = f", {self.main!r} of {len(self.readings)} readings" if len(self.readings) > 1 else ""
-        return f"Captured({len(self)} layers, {len(self.tokens)} tokens{several})"
+        return f"Captured({counted(len(self), 'layer')}, {counted(len(self.tokens), 'token')}{several})"
 
     def _refuse_empty(self) -> None:
         if hasattr(self, "_running"):
@@ -349,8 +353,8 @@ def capture(
             raise InputError(
                 en=f"capture expects a model and a text, got only {str(model)!r:.60}. A text comes second: "
                 'jumok.capture("demo", "The cat sat.").',
-                ko=f'capture에는 모델과 글이 필요한데 {str(model)!r:.60}만 왔습니다. 글은 둘째 자리에 씁니다: jumok.capture("demo", '
-                '"The cat sat.").',
+                ko=f"capture에는 모델과 글이 필요한데 {str(model)!r:.60}만 왔습니다. 글은 둘째 자리에 씁니다: "
+                'jumok.capture("모델 폴더", "고양이가 앉았다.").',
             )
         loaded, own, notes = load_model(model, dtype, allow_pickle)
         model, name = loaded, name_of(model)

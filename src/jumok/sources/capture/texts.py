@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import InputError
 from ...tokens import Token
+from ...words import LANGS, percent
 
-__all__ = ["Encoded", "encoded", "tokens_of", "word_of"]
+__all__ = ["Encoded", "encoded", "refuse_blank", "tokens_of", "unreadable", "word_of"]
+
+_UNREADABLE = {
+    "unknown": (
+        "This model cannot read this text: {share} of its tokens stand for text that its vocabulary does not know ([UNK]). "
+        "What is shown is about them, not about the text.",
+        "이 모델은 이 글을 읽지 못합니다. 토큰의 {share}가 어휘에 없는 글([UNK])입니다. 보이는 것은 글이 아니라 이 토큰들에 대한 것입니다.",
+    ),
+    "jamo": (
+        "This model has no Hangul syllables: it reads the text as single jamo.",
+        "이 모델의 어휘에는 한글 음절이 없어서 글을 자모 하나하나로 읽습니다.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -37,11 +51,8 @@ def encoded(tokenizer: Any, texts: Sequence[str]) -> Encoded:
     Errors: ``InputError`` for an empty text, one with half a character, or a tokenizer of another kind.
     """
     for text in texts or [""]:
-        if not isinstance(text, str) or not text:
-            raise InputError(
-                en=f"capture expects a text that is not empty, got {text!r}.",
-                ko=f"capture에는 비어 있지 않은 글이 필요한데 {text!r}이(가) 왔습니다.",
-            )
+        if not isinstance(text, str) or not text:  # of a corpus, a line of spaces is read as it is
+            raise _blank(text, "capture", "capture")
         _refuse_halves(text)
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         return _transformers(tokenizer, texts)
@@ -54,6 +65,25 @@ def encoded(tokenizer: Any, texts: Sequence[str]) -> Encoded:
         f"{type(tokenizer).__name__}.",
         ko=f"tokenizer에는 transformers나 tokenizers의 토크나이저, 또는 encode와 decode가 있는 객체가 필요한데 "
         f"{type(tokenizer).__name__}이(가) 왔습니다.",
+    )
+
+
+def refuse_blank(text: Any, called: str = "capture", called_ko: str = "capture") -> None:
+    """Refuse what a person typed where there is nothing in it that could be read: no text, or spaces alone.
+
+    called, called_ko : what the text is for, in the message
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise _blank(text, called, called_ko)
+
+
+def _blank(text: Any, called: str, called_ko: str) -> InputError:
+    spaces, spaces_ko = ("", "")
+    if isinstance(text, str) and text:
+        spaces, spaces_ko = " Spaces alone are nothing to attend to.", " 공백만으로는 참고할 것이 없습니다."
+    return InputError(
+        en=f"{called} expects a text that is not empty, got {text!r:.60}.{spaces}",
+        ko=f"{called_ko}에는 비어 있지 않은 글이 필요한데 {text!r:.60}이(가) 왔습니다.{spaces_ko}",
     )
 
 
@@ -99,6 +129,20 @@ def _transformers(tokenizer: Any, texts: Sequence[str]) -> Encoded:
     unknown = getattr(tokenizer, "unk_token_id", None)
     shares = [_share([one == unknown for one in row], real[i], special[i]) for i, row in enumerate(rows)]
     return Encoded(dict(made), tokens, real, any(map(any, special)), shares)
+
+
+def unreadable(tokens: Sequence[Token], sentence: str, unknown: float) -> dict[str, str] | None:
+    """Why a model cannot read a text, "unknown" or "jamo", and as a sentence a language; None where it can.
+
+    unknown : the share of tokens that its vocabulary does not know
+    """
+    jamo = any("\u1100" <= letter <= "\u11ff" for token in tokens for letter in token.text)
+    hangul = any("가" <= letter <= "힣" for letter in unicodedata.normalize("NFC", sentence))
+    why = "unknown" if unknown > 0 else "jamo" if jamo and hangul else None
+    if why is None:
+        return None
+    said = dict(zip(LANGS, (text.format(share=percent(unknown)) for text in _UNREADABLE[why]), strict=True))
+    return {"why": why, **said}
 
 
 def _share(unknown: Sequence[bool], real: Sequence[bool], special: Sequence[Any]) -> float:

@@ -18,7 +18,7 @@ from ...errors import InputError, OutputError
 from ...files import refuse_unwritable
 from ...history import History
 from ...trace import Reading, Trace
-from ...words import with_particle
+from ...words import counted, with_particle
 from .examples import WantedRows
 from .task import Asked, SequenceTask, Sizes
 from .tasks import saved_task, task_of
@@ -140,7 +140,7 @@ class Learned:
         return saved.write(path, tensors | dict(self.tensors), plain | {"learned": learned})
 
     def __repr__(self) -> str:
-        return f"Learned({self.task.name!r}, {self.step} steps, accuracy {self.accuracy:.3f}, loss {self.loss:.3g})"
+        return f"Learned({self.task.name!r}, {counted(self.step, 'step')}, accuracy {self.accuracy:.3f}, loss {self.loss:.3g})"
 
 
 def learn(

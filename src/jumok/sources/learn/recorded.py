@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import InputError, JumokError, MissingExtra, OutputError, TooLargeError
 from ...files import refuse_nameless
 from ...history import History
-from ...words import with_particle
+from ...words import counted, with_particle
 
 try:
     import torch
@@ -308,7 +308,9 @@ class Recorded:
 
     def __repr__(self) -> str:
         kept = self._recorder
-        told = "not begun" if kept is None else f"{len(kept.steps)} snapshots, {kept.held_bytes / 1e6:.1f} MB"
+        told = (
+            "not begun" if kept is None else f"{counted(len(kept.steps), 'snapshot')}, {kept.held_bytes / 1e6:.1f} MB"
+        )
         return f"Recorded({type(self._model).__name__}, step {self.step_number}, {told})"
 
 
