@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import unicodedata
@@ -18,6 +17,7 @@ import pytest
 from rich.cells import cell_len
 
 import jumok
+from interrupted import interrupted
 from jumok import cli
 from jumok.picture.grids import SHOWN
 from jumok.sources import example as examples
@@ -1210,14 +1210,8 @@ def test_a_full_disk_is_told(arguments):
 
 
 def test_an_interruption_ends_quietly():
-    child = subprocess.Popen(
-        [*JUMOK, "scaling", "--d", "65536,65535", "--keys", "16"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    with pytest.raises(subprocess.TimeoutExpired):
-        child.wait(2.5)
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
-    assert (child.returncode, out, err.strip()) == (130, b"", b"")
+    code, screen = interrupted("jumok.measurement.spread:dot", 2, "scaling", "--d", "256,4", "--keys", "16")
+    assert (code, screen.strip()) == (130, "")
 
 
 def test_the_module_and_the_command_are_one():

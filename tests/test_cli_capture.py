@@ -445,8 +445,9 @@ def test_pickled_weights_and_code_are_refused(encoder, tmp_path):
 )
 def test_a_terminal_says_what_it_waits_for_and_ctrl_c_ends_it(encoder, when, text):
     words = ["cat dog sat"] if text == ["capture"] else []
-    code, screen = interrupted(when.encode(), "--lang", "ko", *text, *words, "--model", str(encoder))
+    code, screen = interrupted("jumok.verbs:capture", 1, "--lang", "ko", *text, *words, "--model", str(encoder))
     assert code == 130, screen
+    assert when in screen
     assert "Traceback" not in screen
 
 

@@ -129,7 +129,8 @@ def test_heads_of_a_reading_are_named(lang):
 
 def test_ctrl_c_keeps_what_was_measured():
     code, out = interrupted(
-        rb"n = (512|1,024|2,048|4,096)",
+        "jumok.variants.cost_measured:Bench._row",
+        5,
         "cost",
         "--n",
         "16:4096",

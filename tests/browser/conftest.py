@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, expect, sync_playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -19,6 +19,8 @@ FLAGS = [
     "--disable-sync",
 ]
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+PATIENCE_MS = 60_000  # a busy machine may take long for what takes none here
+expect.set_options(timeout=PATIENCE_MS)
 OWN = ("file:", "data:", "blob:", "about:")
 
 
@@ -102,7 +104,7 @@ def page_of(contexts: Contexts) -> Iterator[PageOf]:
     def opened(path: Path, hash: str = "", **context: object) -> Page:
         settings = {"viewport": {"width": 1440, "height": 900}, "locale": "en-US", "timezone_id": "UTC", **context}
         page = contexts.page(**settings)
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         watched.append(Watched(page))
         page.goto(f"{path.resolve().as_uri()}{'#' + hash if hash else ''}")
         page.wait_for_selector("[data-ready='true']")

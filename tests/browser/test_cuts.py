@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import jumok
+from browser.conftest import PATIENCE_MS
 from cuttable import classifier, decoder, encoder
 from jumok.picture.widget import widget
 from jumok.trace import Token
@@ -206,7 +207,7 @@ def test_it_can_be_read_by_all_on_any_screen(
 @pytest.fixture
 def python_host(contexts: Any, tmp_path: Path) -> Iterator[PythonHost]:
     page = contexts.page(viewport={"width": 1440, "height": 1000}, locale="en-US")
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE_MS)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield PythonHost(page, tmp_path)

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import jumok
+from browser.conftest import PATIENCE_MS
 from jumok.picture.page import write
 from jumok.sources.example import parse
 from jumok.words import number
@@ -451,7 +452,7 @@ def test_axe_finds_nothing_and_nothing_runs_over(
 @pytest.fixture
 def python_host(contexts: Any, tmp_path: Path) -> Iterator[PythonHost]:
     page = contexts.page(viewport={"width": 1440, "height": 1000}, locale="en-US")
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE_MS)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield PythonHost(page, tmp_path)

@@ -382,8 +382,8 @@ def test_a_job_that_nobody_could_finish_is_refused_at_once(visitor, asked):
 
 
 def test_more_jobs_than_a_visitor_may_wait_for_are_refused(server, visitor):
-    names = [visitor.submit("learn", task="previous", steps=2000)]
-    answers = [visitor.post("/api/jobs", {"kind": "learn", "task": "previous", "steps": 2000}) for _ in range(8)]
+    names = [visitor.submit("learn", task="repeat", steps=20_000)]
+    answers = [visitor.post("/api/jobs", {"kind": "learn", "task": "repeat", "steps": 20_000}) for _ in range(8)]
     en, _ = next(one for one in answers if one.status != 202).refused(429)
     assert re.search(r"\d", en)  # how many may wait
     names += [one.json()["id"] for one in answers if one.status == 202]

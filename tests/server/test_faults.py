@@ -178,11 +178,12 @@ class Patient:
     def go_on(self) -> None:
         """Another training, where the last one has ended."""
         if all(self.visitor.job(name)["state"] in ENDED for name in self.trainings):
-            asked = {"task": "previous", "steps": 60, "seed": len(self.trainings)}
+            asked = {"task": "previous", "steps": 240, "seed": len(self.trainings)}
             self.trainings[self.visitor.submit("learn", **asked)] = asked
 
     def is_under_way(self) -> bool:
         """Whether something of the last one would be lost."""
+        self.go_on()  # on a fast machine the last one may have ended unseen
         progress = self.visitor.job(list(self.trainings)[-1])["progress"]
         return progress is not None and progress["done"] > 3
 

@@ -32,7 +32,7 @@ def replace(source, target, **more):
 
 os.replace = replace
 """
-LONG = {"kind": "learn", "task": "previous", "steps": 20_000}
+LONG = {"kind": "learn", "task": "repeat", "steps": 20_000}
 
 
 @pytest.fixture

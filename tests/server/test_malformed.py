@@ -130,7 +130,7 @@ def test_clients_that_do_not_read_cost_little_memory(impatient, large):
 
 def test_visitors_who_vanish_leave_nothing_open(impatient):
     visitor = Visitor(impatient)
-    name = visitor.submit("learn", task="previous", steps=2000)
+    name = visitor.submit("learn", task="repeat", steps=20_000)
     cookies = "; ".join(f"{one}={value}" for one, value in visitor.cookies.items()).encode()
     before = psutil.Process(impatient.process.pid).num_fds()
     listening = [connected(impatient) for _ in range(100)]
