@@ -68,7 +68,7 @@ def test_every_head_has_its_mark_and_is_named(opened: Opened, lang: str) -> None
     page = opened("small", f"lang={lang}")
     for (layer, head), role in ROLES.items():
         one = cell(page, 2 * layer + head)
-        expect(one).to_have_text(mark(role))
+        expect(one).to_have_text(mark(role, lang))
         row = next(row for row in measured().table.of(layer, head) if row.role == role)
         name = one.get_attribute("aria-label") or ""
         assert definition(role).title(lang) in name

@@ -26,7 +26,7 @@ def test_the_map_shows_the_mark_of_every_head_on_the_colour_of_its_family(lang, 
     texts = ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
     fills = {node.get("fill") for node in root.iter(f"{SVG}rect")}
     for role in ROLES.values():
-        assert mark(role) in texts
+        assert mark(role, lang) in texts
         assert css(family_of(role).colour) in fills
     assert root.get("lang") == lang
 
@@ -102,7 +102,7 @@ def test_the_map_of_heads_on_a_terminal_has_every_mark(columns, monkeypatch):
     from jumok.picture.measured import printed
 
     said = on_screen("ko", lambda screen: printed(screen, measured(KOREAN)), columns, monkeypatch)
-    assert all(mark(role) in said for role in ROLES.values())
+    assert all(mark(role, "ko") in said for role in ROLES.values())
 
 
 def test_roles_stand_family_by_family():

@@ -1,21 +1,31 @@
 """Roles on a map: each with letters of its own, on a colour on which they can be read."""
 
 import itertools
+import re
 
 import pytest
+from rich.cells import cell_len
 
 from jumok.measurement.roles.cases import OFFSETS, offset_role
 from jumok.measurement.roles.definitions import ROLES
 from jumok.picture.role_marks import FAMILIES, family_of, mark
 from jumok.picture.theme import contrast
+from jumok.words import LANGS
 
 NAMES = [one.name for one in ROLES] + [offset_role(offset) for offset in OFFSETS]
 
 
-def test_every_role_has_a_mark_and_no_two_share_one():
-    marks = {name: mark(name) for name in dict.fromkeys(NAMES)}
-    assert all(0 < len(text) <= 6 for text in marks.values())
+@pytest.mark.parametrize("lang", LANGS)
+def test_every_role_has_a_mark_and_no_two_share_one(lang):
+    marks = {name: mark(name, lang) for name in dict.fromkeys(NAMES)}
+    assert all(0 < cell_len(text) <= 6 for text in marks.values())
     assert len(set(marks.values())) == len(marks)
+
+
+def test_marks_that_are_words_are_in_the_language():
+    for one in ROLES:
+        has_word = bool(re.search("[a-z]{2}|V", mark(one.name)))
+        assert bool(re.search("[가-힣]", mark(one.name, "ko"))) == has_word, one.name
 
 
 @pytest.mark.parametrize(

@@ -120,14 +120,14 @@ def picture(measured: Measured, lang: str, theme: Theme) -> tuple[Panel, list[st
         y = 18 + (layer + 0.5) * HEIGHT + 4
         nodes.append(Text(_word("layer", lang, n=layer), left - 6, y, SIZE, css(theme.dim), "end"))
     for one in made:
-        nodes += _cell(one, left + one.head * CELL, 18 + one.layer * HEIGHT, theme)
+        nodes += _cell(one, left + one.head * CELL, 18 + one.layer * HEIGHT, lang, theme)
     whole = Panel(left + columns * CELL, 18 + len(measured.table.n_heads) * HEIGHT, tuple(nodes))
     room = max(whole.width, 420.0)
     told = overview(measured, lang, made)
     return stacked([whole, *_legend(made, room, lang, theme)], 10), told
 
 
-def _cell(one: HeadCard, x: float, y: float, theme: Theme) -> Iterator[Any]:
+def _cell(one: HeadCard, x: float, y: float, lang: str, theme: Theme) -> Iterator[Any]:
     box = {"x": x + 1, "y": y + 1, "width": CELL - 2, "height": HEIGHT - 2}
     middle = x + CELL / 2
     if one.role is None:
@@ -137,7 +137,9 @@ def _cell(one: HeadCard, x: float, y: float, theme: Theme) -> Iterator[Any]:
         return
     family = family_of(one.role.role)
     yield Node("rect", {**box, "fill": css(family.colour)})
-    yield Text(cut(mark(one.role.role), SIZE, CELL - 2), middle, y + HEIGHT / 2 + 2, SIZE, css(family.ink), "middle")
+    yield Text(
+        cut(mark(one.role.role, lang), SIZE, CELL - 2), middle, y + HEIGHT / 2 + 2, SIZE, css(family.ink), "middle"
+    )
     yield rect(x + 4, y + HEIGHT - 3 - BAR, (CELL - 8) * one.role.way, BAR, css(family.ink))
 
 
@@ -154,7 +156,7 @@ def _legend(made: Sequence[HeadCard], room: float, lang: str, theme: Theme) -> I
 def _entry(role: str, lang: str, theme: Theme) -> Panel:
     family, title = family_of(role), definition(role).title(lang)
     swatch = rect(0, 0, CELL, 18, css(family.colour))
-    sign = Text(cut(mark(role), SIZE, CELL - 2), CELL / 2, 13, SIZE, css(family.ink), "middle")
+    sign = Text(cut(mark(role, lang), SIZE, CELL - 2), CELL / 2, 13, SIZE, css(family.ink), "middle")
     nodes = (swatch, sign, Text(title, CELL + 6, 13, SIZE, css(theme.ink)))
     return Panel(CELL + 6 + width_of(title, SIZE), 12, nodes)
 
@@ -241,11 +243,11 @@ def printed(screen: Any, measured: Measured) -> None:
     """The map of heads, and below it the best head of each role."""
     lang, made = screen.lang, list(cards(measured))
     screen.say(_word("map", lang), "bold")
-    signs = {(one.layer, one.head): SIGNS[one.kind] if one.role is None else mark(one.role.role) for one in made}
+    signs = {(one.layer, one.head): SIGNS[one.kind] if one.role is None else mark(one.role.role, lang) for one in made}
     columns, layers = max(measured.table.n_heads), range(len(measured.table.n_heads))
     names = [_word("layer", lang, n=layer) for layer in layers]
     room = screen.console.width - max(map(cell_len, names)) - 2
-    per = max(1, room // (max(map(len, signs.values())) + 2))
+    per = max(1, room // (max(map(cell_len, signs.values())) + 2))
     for start in range(0, columns, per):
         some = range(start, min(start + per, columns))
         rows = [[names[layer], *(signs.get((layer, head), "") for head in some)] for layer in layers]

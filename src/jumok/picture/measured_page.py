@@ -115,8 +115,8 @@ def _family(at: int) -> dict[str, Any]:
 def _role(name: str) -> dict[str, Any]:
     one = definition(name)
     family = FAMILIES.index(family_of(name))
-    both = {"title": one.titles, "text": one.texts}
-    return {"name": name, "mark": mark(name), "family": family, "measure": one.measure, "formula": one.formula, **both}
+    both = {"title": one.titles, "text": one.texts, "mark": [mark(name, lang) for lang in LANGS]}
+    return {"name": name, "family": family, "measure": one.measure, "formula": one.formula, **both}
 
 
 def _card(one: HeadCard, roles: Sequence[str]) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 >>> mark("previous"), mark("offset:+3"), mark("nsubj:to-head"), mark("compound:to-dependent"), mark("pos:NOUN")
 ('-1', '+3', '↑nsubj', '↓compo', 'NOUN')
+>>> mark("broad"), mark("broad", "ko")
+('broad', '고르게')
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..words import LANGS
 from .colours import Rgb
 from .theme import ink_on
 
@@ -40,29 +43,31 @@ FAMILIES = (
     Family("relation", ("another relation", "그 밖의 관계"), (204, 121, 167)),
     Family("tag", ("a part of speech", "품사"), (240, 228, 66)),
 )
-_MARKS = {
+# name → family, and the mark: one for both languages, or (en, ko)
+_MARKS: dict[str, tuple[str, ...]] = {
     "previous": ("place", "-1"),
     "next": ("place", "+1"),
     "self": ("place", "0"),
     "positional": ("place", "±k"),
-    "near": ("spread", "near"),
-    "broad": ("spread", "broad"),
-    "first": ("sink", "1st"),
+    "near": ("spread", "near", "가까이"),
+    "broad": ("spread", "broad", "고르게"),
+    "first": ("sink", "1st", "첫"),
     "separator": ("sink", "[S]"),
-    "same-token": ("token", "same"),
-    "induction": ("token", "ind"),
-    "subject-verb": ("core", "S→V"),
-    "verb-subject": ("core", "V→S"),
-    "object-verb": ("core", "O→V"),
-    "verb-object": ("core", "V→O"),
-    "pronoun-antecedent": ("core", "pro"),
+    "same-token": ("token", "same", "같은"),
+    "induction": ("token", "ind", "귀납"),
+    "subject-verb": ("core", "S→V", "주→동"),
+    "verb-subject": ("core", "V→S", "동→주"),
+    "object-verb": ("core", "O→V", "목→동"),
+    "verb-object": ("core", "V→O", "동→목"),
+    "pronoun-antecedent": ("core", "pro", "대명사"),
 }
 _ARROWS = {"to-head": "↑", "to-dependent": "↓"}
 
 
-def mark(role: str) -> str:
-    """The few letters that stand for a role in a cell."""
-    return _placed(role)[1]
+def mark(role: str, lang: str = "en") -> str:
+    """The few letters that stand for a role in a cell. Names of relations and of parts of speech are those of the corpus."""
+    _, *marks = _placed(role)
+    return marks[LANGS.index(lang) % len(marks)]
 
 
 def family_of(role: str) -> Family:
@@ -71,7 +76,7 @@ def family_of(role: str) -> Family:
     return next(one for one in FAMILIES if one.name == name)
 
 
-def _placed(role: str) -> tuple[str, str]:
+def _placed(role: str) -> tuple[str, ...]:
     if role in _MARKS:
         return _MARKS[role]
     kind, _, rest = role.partition(":")

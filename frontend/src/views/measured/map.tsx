@@ -177,7 +177,7 @@ interface Look {
 }
 
 /** How a cell looks: by the role that names its head, or by how it does in the role that is chosen. */
-function looks({ measured, role: { value: chosen } }: Choice, at: number): Look {
+function looks({ measured, lang: { value: lang }, role: { value: chosen } }: Choice, at: number): Look {
   const { cards, families, roles } = measured.told;
   const { way, score } = measured.columns;
   const { role, kind } = cards[at];
@@ -192,7 +192,7 @@ function looks({ measured, role: { value: chosen } }: Choice, at: number): Look 
   if (role < 0) return { look: null, text: SIGNS[kind] };
   const { colour, ink } = families[roles[role].family];
   const come = `${100 * way[measured.row(at, role)]}%`;
-  return { look: { backgroundColor: colour, color: ink, "--way": come }, text: roles[role].mark };
+  return { look: { backgroundColor: colour, color: ink, "--way": come }, text: inLanguage(roles[role].mark, lang) };
 }
 
 /** Two digits, as they fit into a cell: .91, 1, 14.2. */
@@ -209,7 +209,7 @@ function Legend({ measured: { told }, lang }: { measured: Measured; lang: Lang }
     <ul class="legend">
       {told.roles.map(({ name, mark, family, title }, at) => there.has(at) && (
         <li key={name}>
-          <span class="sample" style={{ background: told.families[family].colour, color: told.families[family].ink }}>{mark}</span>
+          <span class="sample" style={{ background: told.families[family].colour, color: told.families[family].ink }}>{inLanguage(mark, lang)}</span>
           {inLanguage(title, lang)}
         </li>
       ))}

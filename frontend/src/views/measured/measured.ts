@@ -14,7 +14,7 @@ export interface Family {
 export interface Role {
   readonly name: string;
   /** The few letters that stand for it in a cell. */
-  readonly mark: string;
+  readonly mark: Both;
   readonly family: number;
   readonly measure: "most" | "weight" | "distance" | "evenness";
   readonly formula: string;

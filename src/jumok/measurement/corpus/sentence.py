@@ -30,7 +30,7 @@ class Word:
 class Sentence:
     """A text, and what was annotated in it.
 
-    name : its ``sent_id``, or file and line;  line : where it begins in its file, from 1
+    name : its ``sent_id``, or its line;  line : where it begins in its file, from 1
     antecedents : for a pronoun's place, the places of the heads of earlier mentions of what it stands for
     """
 
