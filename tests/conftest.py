@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell's background job and its children: Ctrl-C would be pressed in vain
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # a worker has a core: threads of two workers would wait for each other
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")

@@ -55,6 +55,9 @@ def interrupted(place, call, *arguments, columns=80):
                     screen += os.read(leader, 65536)
                 except OSError:  # the other end is closed
                     break
-        code = process.wait(60)
+        try:
+            code = process.wait(60)
+        finally:
+            process.kill()
     os.close(leader)
     return code, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.decode("utf-8", "replace")).replace("\r", "")

@@ -311,6 +311,9 @@ def test_ctrl_c_from_outside_ends_the_command_s_process_whole(tmp_path):
         while _step(out) < 3 and time.monotonic() < until:
             time.sleep(0.02)
         worker.send_signal(signal.SIGINT)
-        assert worker.wait(60) == 0
+        try:
+            assert worker.wait(60) == 0
+        finally:
+            worker.kill()
     assert 3 <= jumok.load(out).step < 100_000
     assert not [path for path in Path(tmp_path).iterdir() if path != out]
