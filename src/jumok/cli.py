@@ -1026,7 +1026,7 @@ def _welcome(lang: str | None) -> None:
     chosen = preferred_language() if lang is None else language(lang)
     screen = _screen(chosen)
     screen.attended(_attended("student", None))
-    called = os.environ.get("JUMOK_CALLED", "jumok")  # run.py says how it was called
+    called = _called("jumok")
     other = "en" if chosen == "ko" else "ko"
     commands = [
         (f"{called} explain student studies", _("next_explain", chosen)),

@@ -84,7 +84,7 @@ def _read(chosen: Lesson, answers: bool) -> None:
     is_there = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     screen = cli._screen(chosen.lang)
     keyboard = _typed if is_there and not answers else None
-    Reader(chosen, screen, keyboard, Progress(), Path.cwd(), _called(), answers).run()
+    Reader(chosen, screen, keyboard, Progress(), Path.cwd(), cli._called("jumok"), answers).run()
 
 
 def _typed(prompt: str) -> str:
@@ -112,7 +112,7 @@ def _progress(lang: str, output: str | None) -> None:
     from .lessons.terminal import listed
 
     lessons = packaged.course(_makers(), lang)
-    listed(cli._screen(lang), lessons, checklist(lessons, progress.right()), progress, _called())
+    listed(cli._screen(lang), lessons, checklist(lessons, progress.right()), progress, cli._called("jumok"))
 
 
 def _bring(lang: str, path: str, _asked: Mapping[str, Any]) -> None:
@@ -141,8 +141,10 @@ def _new(lang: str, path: str, asked: Mapping[str, Any]) -> None:
     data = packaged.starter(lang).encode("utf-8")
     write_whole(path, lambda name: Path(name).write_bytes(data))
     cli._say(cli._("saved", lang, path=path))
-    commands = [(f"{_called()} lesson --check {cli._for_shell(path)}", cli._("lesson_check", lang))]
-    cli._screen(lang).next_steps([*commands, (f"{_called()} lesson {cli._for_shell(path)}", cli._("lesson", lang))])
+    commands = [(cli._called(f"jumok lesson --check {cli._for_shell(path)}"), cli._("lesson_check", lang))]
+    cli._screen(lang).next_steps(
+        [*commands, (cli._called(f"jumok lesson {cli._for_shell(path)}"), cli._("lesson", lang))]
+    )
 
 
 def _check(lang: str, which: str, _asked: Mapping[str, Any]) -> None:
@@ -158,7 +160,3 @@ def _check(lang: str, which: str, _asked: Mapping[str, Any]) -> None:
     if found:
         raise click.exceptions.Exit(1)
     cli._say(say("is_true", lang, n=sum(len(claims_of(one)) for one in chosen.versions.values())))
-
-
-def _called() -> str:
-    return os.environ.get("JUMOK_CALLED", "jumok")  # run.py says how it was called

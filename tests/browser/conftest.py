@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, expect, sync_playwright
 
+from python_host import PythonHost
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -115,6 +117,18 @@ def page_of(contexts: Contexts) -> Iterator[PageOf]:
         contexts.leave(one.page)
     assert [url for one in watched for url in one.asked] == []
     assert [text for one in watched for text in one.complaints] == []
+
+
+@pytest.fixture
+def python_host(contexts: Contexts, tmp_path: Path) -> Iterator[PythonHost]:
+    """A page with Python behind it, as in a notebook. Afterwards: it complained of nothing."""
+    page = contexts.page(viewport={"width": 1440, "height": 1000}, locale="en-US")
+    page.set_default_timeout(PATIENCE_MS)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield PythonHost(page, tmp_path)
+    contexts.leave(page)
+    assert complaints == []
 
 
 @pytest.fixture

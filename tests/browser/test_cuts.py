@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import jumok
-from browser.conftest import PATIENCE_MS
 from cuttable import classifier, decoder, encoder
 from jumok.picture.widget import widget
 from jumok.trace import Token
@@ -202,17 +201,6 @@ def test_it_can_be_read_by_all_on_any_screen(
 
 
 # Python behind the page -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def python_host(contexts: Any, tmp_path: Path) -> Iterator[PythonHost]:
-    page = contexts.page(viewport={"width": 1440, "height": 1000}, locale="en-US")
-    page.set_default_timeout(PATIENCE_MS)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield PythonHost(page, tmp_path)
-    contexts.leave(page)
-    assert complaints == []
 
 
 CELL = {"view": "heads", "layer": 1, "head": 2, "query": 3, "key": 2}

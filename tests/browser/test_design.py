@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import jumok
-from browser.conftest import PATIENCE_MS
 from jumok.picture.page import write
 from jumok.sources.example import parse
 from jumok.words import number
@@ -447,17 +446,6 @@ def test_axe_finds_nothing_and_nothing_runs_over(
 
 
 # with Python behind it ----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def python_host(contexts: Any, tmp_path: Path) -> Iterator[PythonHost]:
-    page = contexts.page(viewport={"width": 1440, "height": 1000}, locale="en-US")
-    page.set_default_timeout(PATIENCE_MS)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield PythonHost(page, tmp_path)
-    contexts.leave(page)
-    assert complaints == []
 
 
 def live(host: PythonHost, thing: Any = None, **view: Any) -> Design:

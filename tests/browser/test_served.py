@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from browser.conftest import PATIENCE_MS
 from jumok.server.limits import STEPS
 from page_clock import rest
 from readings import reading
 
 START_MS = 90_000  # of a server with a model, on a busy machine
-WORK_MS = 60_000
 SETTINGS = {"viewport": {"width": 1280, "height": 800}, "locale": "en-US", "timezone_id": "UTC"}
 HOSTILE = "the cat</script><img src=x onerror=alert(1)> sat\u202e on 👩‍🔬"
 UNHEARD = re.compile(
@@ -78,7 +78,7 @@ def visit(server: Server, contexts: object) -> Iterator[Visit]:
 
     def opened(path: str, lang: str = "en", **context: object) -> Page:
         page = contexts.page(**SETTINGS | context)  # type: ignore[attr-defined]
-        page.set_default_timeout(WORK_MS)
+        page.set_default_timeout(PATIENCE_MS)
         open_pages.append(page)
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -171,7 +171,7 @@ def test_an_edit_of_an_example_is_answered_by_python(visit: Visit) -> None:
     page.get_by_role("link", name="student").click()
     page.wait_for_selector("#jumok-page [data-ready]")
     wish(page, "0.3")
-    expect(page.locator("details.design")).to_contain_text("Found, and put into the tables", timeout=WORK_MS)
+    expect(page.locator("details.design")).to_contain_text("Found, and put into the tables")
     assert weight(page).inner_text() == "0.3"
     rest(page, 1000)  # the address is written once edits pause
     page.reload()
@@ -361,7 +361,7 @@ def test_delete_asks_once_more_elsewhere_and_the_other_tab_learns_of_it(visit: V
     expect(page.locator(".jobs li a")).to_be_focused()
     for one in (page, other):
         said = one.locator(".notices[role='status']")
-        expect(said).to_contain_text("이 작업은 이제 서버에 없습니다", timeout=WORK_MS)
+        expect(said).to_contain_text("이 작업은 이제 서버에 없습니다")
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 844})
         notice, panel = page.locator(".notice").bounding_box(), page.locator(".jobs .panel").bounding_box()
@@ -394,7 +394,7 @@ def test_two_visitors_do_not_see_each_other(visit: Visit) -> None:
 def test_a_server_that_is_gone_and_comes_back_is_told_of_and_all_goes_on(visit: Visit, server: Server) -> None:
     page = visit("/examples/student")
     wish(page, "0.3")
-    expect(weight(page)).to_have_text("0.3", timeout=WORK_MS)
+    expect(weight(page)).to_have_text("0.3")
     learner = visit("/", locale="en-GB")
     train(learner, 150)
     server.kill()
@@ -403,7 +403,7 @@ def test_a_server_that_is_gone_and_comes_back_is_told_of_and_all_goes_on(visit: 
     expect(page.locator("details.design")).to_contain_text("Python is looking for W_Q and W_K")
     server.start()
     expect(page.locator(".notice")).to_contain_text("the server was started anew", timeout=START_MS)
-    expect(weight(page)).to_have_text("0.4", timeout=WORK_MS)
+    expect(weight(page)).to_have_text("0.4")
     learner.wait_for_selector("#jumok-page .learning-slider")
     expect(learner.locator("#jumok-page output")).to_contain_text("150")
 
@@ -419,12 +419,12 @@ def test_code_of_a_lesson_is_run_and_judged(visit: Visit) -> None:
     exercise = page.locator(f"#lesson-{block.id}")
     button = exercise.get_by_role("button", name="Run and check")
     button.click()
-    expect(exercise.locator(".verdict")).not_to_be_empty(timeout=WORK_MS)
+    expect(exercise.locator(".verdict")).not_to_be_empty()
     expect(button).to_be_focused()
     assert exercise.get_attribute("data-mark") != "right"
     exercise.get_by_label("Your code").fill(block.solution)
     button.click()
-    expect(exercise).to_have_attribute("data-mark", "right", timeout=WORK_MS)
+    expect(exercise).to_have_attribute("data-mark", "right")
 
 
 def test_code_that_cannot_run_is_told_why(visit: Visit) -> None:
@@ -432,7 +432,7 @@ def test_code_that_cannot_run_is_told_why(visit: Visit) -> None:
     page.get_by_label("작성한 코드").fill("가 = 1 +")
     page.get_by_role("button", name="실행하고 확인").click()
     said = page.locator(".verdict p")
-    expect(said).to_contain_text("코드가 끝까지 돌아가지 않았", timeout=WORK_MS)
+    expect(said).to_contain_text("코드가 끝까지 돌아가지 않았")
     expect(said).not_to_contain_text("다른 종류의 코드")
 
 

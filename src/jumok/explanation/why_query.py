@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tokens import token_names
+from ..tokens import token_name, token_names
 from ..trace import Floats, Trace
 from .facts import MOST_KEYS, MOST_TERMS, Fact, dims_of, names_of, terms_of
 
@@ -93,7 +93,7 @@ class _Wish:
         part = trace.steps.part([head], [query])
         self.at = np.flatnonzero(part.allowed[0])
         self.keys = token_names(trace.read_tokens)
-        self.token = token_names(trace.tokens)[query]
+        self.token = token_name(trace.tokens, query)
         self.wanted = wanted
         self.scores, self.weights = part.scores[0, 0], part.weights[0, 0]
         self.k = trace.k[head // (trace.n_heads // trace.n_kv_heads)]
